@@ -1,0 +1,1 @@
+// Exists only to own the precompiled header that every other target reuses.

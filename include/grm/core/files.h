@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace grm {
+
+/// Whole file as bytes. Error(io) names the path and the system's reason.
+std::string read_file(const std::string& path);
+
+/// Writes to a temporary name beside `path`, flushes it to disk, then renames: whoever reads `path`
+/// sees the old content or the new one, never a part. Creates missing parent folders.
+void write_file_atomic(const std::string& path, std::string_view content);
+
+/// SHA-256 (FIPS 180-4) as 64 lower-case hexadecimal digits.
+std::string sha256(std::string_view bytes);
+std::string sha256_file(const std::string& path);
+
+/// Folder for caches: $GRM_CACHE, else $XDG_CACHE_HOME/grm, else ~/.cache/grm.
+std::string cache_folder();
+
+}  // namespace grm

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace grm {
+
+/// Closed interval that a number must lie in.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// One declared option: everything that help, validation, echo and the reference page need.
+struct Option {
+  std::string key;
+  std::string type;                  // "int", "number", "bool", "text", "ints" or "choice"
+  std::string help;                  // one sentence
+  std::string default_value;         // as get() printed it when declared
+  std::string allowed;               // "0 .. 1" or "sum | kipf"; empty: anything
+  std::function<std::string()> get;  // the current value as TOML writes it
+  std::function<void(const std::string&)> set;  // throws Error(config) without the key's name
+};
+
+/// The options of one dataset, method or trainer. Each owner declares its fields once, with the
+/// member's initial value as default:
+///
+///     struct ErmOptions {
+///       double lr = 0.01;
+///       void declare(OptionList& list) { list.add("lr", lr, {0, 1}, "learning rate"); }
+///     };
+///
+/// The list refers to the members, so it must not outlive (or move with) its owner.
+class OptionList {
+ public:
+  void add(const std::string& key, int64_t& value, Range range, const std::string& help);
+  void add(const std::string& key, double& value, Range range, const std::string& help);
+  void add(const std::string& key, bool& value, const std::string& help);
+  void add(const std::string& key, std::string& value, const std::string& help);
+  void add(const std::string& key, std::vector<int64_t>& value, Range range,
+           const std::string& help);
+  void choice(const std::string& key, std::string& value, std::vector<std::string> allowed,
+              const std::string& help);
+
+  const std::vector<Option>& options() const { return options_; }
+
+  /// Sets one option from text ("0.1", "true", "[10, 5]", "10,5"). Error(config) for an unknown
+  /// key (with the nearest known one) or a value outside the declared range; `section` is the
+  /// name shown in messages, as in "method.lr".
+  void set(const std::string& section, const std::string& key, const std::string& value);
+
+ private:
+  void push(Option option);
+  std::vector<Option> options_;
+};
+
+/// The candidate nearest to `word` by edit distance, or "" if none is near.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates);
+
+/// ", did you mean 'x'?" or ""; for messages about unknown names.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
+
+}  // namespace grm

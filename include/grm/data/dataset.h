@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grm/core/options.h"
+#include "grm/data/task.h"
+
+namespace grm {
+
+/// Where files are looked for, and what to do about missing ones.
+struct DataContext {
+  std::string root;           // --data-root or $GRM_DATA; may be empty
+  bool allow_missing = false;  // run the test domains whose files exist, name the others
+  std::string cache;          // folder for parsed data; empty: no cache
+};
+
+/// One dataset: its options, the files it reads and how they become a Task.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  /// Declares the dataset's own options; `symmetrise` and `centre` are declared for all.
+  virtual void declare(OptionList& /*list*/) {}
+  /// Files needed, relative to the data root. Empty for generated data.
+  virtual std::vector<std::string> files() const { return {}; }
+  virtual Task load(const DataContext& context) const = 0;
+};
+
+struct DatasetEntry {
+  std::string name;
+  std::string summary;
+  std::string published_at;  // where the files come from; empty for generated data
+  std::unique_ptr<Dataset> (*make)();
+};
+
+/// The one table of datasets.
+const std::vector<DatasetEntry>& datasets();
+const DatasetEntry& find_dataset(const std::string& name);  // Error(config) with a suggestion
+
+/// A dataset chosen by name with its options, ready to be set and loaded.
+class DatasetChoice {
+ public:
+  explicit DatasetChoice(const std::string& name);
+  const DatasetEntry& entry() const { return entry_; }
+  OptionList& options() { return options_; }
+  const OptionList& options() const { return options_; }
+  std::vector<std::string> files() const { return dataset_->files(); }
+  /// Loads, symmetrises, centres and checks.
+  Task load(const DataContext& context) const;
+
+ private:
+  const DatasetEntry& entry_;
+  std::unique_ptr<Dataset> dataset_;
+  bool symmetrise_ = false;
+  std::string centre_ = "none";
+  OptionList options_;
+};
+
+}  // namespace grm

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grm/graph/graph.h"
+
+namespace grm {
+
+enum class Role { train, validation, test };
+enum class LossKind { softmax, binary_pair };  // softmax cross-entropy; the 2-output BCE
+enum class MetricKind { accuracy, roc_auc, macro_f1 };
+
+std::string to_string(Role role);
+std::string to_string(LossKind loss);
+std::string to_string(MetricKind metric);
+
+/// Labels of one domain's nodes, and which of them count.
+struct Labels {
+  torch::Tensor y;         // [n] int64, -1: unknown
+  torch::Tensor loss;      // [k] int64: nodes whose loss is trained on, ascending
+  torch::Tensor evaluate;  // [m] int64: nodes that the metric sees, ascending
+};
+
+/// One environment: a graph with its labels. Domains of one role that share `group` are scored
+/// together, on the concatenation of their nodes (Elliptic's snapshots); elsewhere group == name.
+struct Domain {
+  std::string name;
+  std::string group;
+  Graph graph;
+  Labels labels;
+};
+
+/// What a method may see while training: the training domains and the shape of the problem.
+/// Validation and test labels are not in it, so reading them does not compile.
+struct TrainView {
+  std::vector<Domain> training;
+  int64_t classes = 0;
+  int64_t features = 0;
+  LossKind loss = LossKind::softmax;
+};
+
+/// A whole problem: domains by role, number of classes, loss and metric.
+struct Task {
+  std::string name;
+  std::string level = "node";
+  std::vector<Domain> training;
+  std::vector<Domain> validation;
+  std::vector<Domain> test;
+  int64_t classes = 0;
+  LossKind loss = LossKind::softmax;
+  MetricKind metric = MetricKind::accuracy;
+  std::map<std::string, std::string> hashes;  // source file (relative to the data root) -> SHA-256
+  std::vector<std::string> missing;           // domains left out under --allow-missing
+  std::vector<std::string> notes;             // what a reader of results must know
+
+  int64_t features() const { return training.front().graph.x.width(); }
+  TrainView train_view() const;
+  const std::vector<Domain>& domains(Role role) const;
+};
+
+/// Builds a domain whose nodes all count, for loss and metric.
+Domain make_domain(Graph graph, torch::Tensor y);
+
+/// Checks what every dataset promises: labels in range, equal feature width, finite features, at
+/// least one node and one counted label per domain. Error(data) names domain and place.
+void check_task(const Task& task);
+
+}  // namespace grm

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "grm/graph/adjacency.h"
+
+namespace grm {
+
+/// Node features X [n, width] as three parts that are never merged into one dense matrix:
+/// sparse columns first, then dense columns, minus one constant row.
+///   X = [ S | D ] - 1 shift^T
+struct Features {
+  AdjacencyPtr sparse;          // rows = nodes, columns = the first sparse->cols() features; or null
+  torch::Tensor sparse_values;  // [nnz] float; undefined: all ones
+  torch::Tensor dense;          // [n, d] float, the remaining columns; or undefined
+  torch::Tensor shift;          // [width] float, subtracted from every row; or undefined
+
+  int64_t rows() const;
+  int64_t sparse_width() const { return sparse ? sparse->cols() : 0; }
+  int64_t width() const;
+  /// Stored numbers: non-zeros of the sparse part plus all of the dense part.
+  int64_t nonzeros() const;
+  /// Column means of X over its rows, [width] float, summed in double.
+  torch::Tensor column_mean() const;
+  /// The same features with their column mean subtracted, as a rank-one term.
+  Features centred() const;
+  /// X itself, dense [n, width]; for tests and export only.
+  torch::Tensor to_dense() const;
+};
+
+/// One domain graph: topology and features. It carries no labels, so whoever is handed a Graph to
+/// predict on cannot look at them. Immutable and cheap to copy.
+struct Graph {
+  std::string name;
+  AdjacencyPtr edges;  // [n, n]
+  Features x;
+
+  int64_t nodes() const { return edges->rows(); }
+};
+
+}  // namespace grm

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grm/core/options.h"
+#include "grm/core/rng.h"
+#include "grm/data/task.h"
+#include "grm/nn/adam.h"
+#include "grm/nn/parameters.h"
+
+namespace grm {
+
+struct LossTerm {
+  std::string name;
+  double value;
+};
+
+/// A model in training. Epochs, evaluation, selection, checkpoints and logging are the trainer's;
+/// whatever a method loops over inside an epoch is its own.
+class Method {
+ public:
+  virtual ~Method() = default;
+
+  /// One epoch (1, 2, ...). All randomness must come from streams named by the epoch, so that
+  /// epoch k is the same whether or not the program was restarted before it.
+  /// Returns the terms of the loss, averaged over the epoch, "total" first.
+  virtual std::vector<LossTerm> train_epoch(int64_t epoch) = 0;
+
+  /// Logits [k, classes] of `nodes` (int64 [k]) of a graph, in evaluation mode. Softmax over them
+  /// gives the class probabilities. Repeatable: the same model gives the same bits.
+  virtual torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) = 0;
+
+  /// Everything that training changes.
+  virtual nn::ParameterSet& parameters() = 0;
+  virtual std::vector<nn::Adam*> optimisers() = 0;
+};
+
+/// The options of a method and how to build it from them.
+class MethodRecipe {
+ public:
+  virtual ~MethodRecipe() = default;
+  virtual void declare(OptionList& list) = 0;
+  virtual std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const = 0;
+};
+
+/// A named set of option values.
+struct Preset {
+  std::string name;
+  std::string summary;
+  std::vector<std::pair<std::string, std::string>> values;
+};
+
+struct MethodEntry {
+  std::string name;
+  std::vector<std::string> levels;
+  std::string summary;
+  std::vector<Preset> presets;  // the first one is the default
+  std::unique_ptr<MethodRecipe> (*make)();
+};
+
+/// The one table of methods.
+const std::vector<MethodEntry>& methods();
+const MethodEntry& find_method(const std::string& name);  // Error(config) with a suggestion
+
+/// A method chosen by name and preset with its options, ready to be set and built.
+class MethodChoice {
+ public:
+  MethodChoice(const std::string& name, const std::string& preset = "");
+  const MethodEntry& entry() const { return entry_; }
+  const std::string& preset() const { return preset_; }
+  OptionList& options() { return options_; }
+  const OptionList& options() const { return options_; }
+  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const {
+    return recipe_->build(view, rng);
+  }
+
+ private:
+  const MethodEntry& entry_;
+  std::string preset_;
+  std::unique_ptr<MethodRecipe> recipe_;
+  OptionList options_;
+};
+
+}  // namespace grm

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "grm/nn/parameters.h"
+
+namespace grm::nn {
+
+/// Adam and AdamW. `decoupled` (AdamW): p <- p - lr wd p before the step. Otherwise (Adam): wd p is
+/// added to the gradient. betas 0.9 / 0.999, eps 1e-8; decay applies to all parameters, biases and
+/// normalisation included.
+class Adam {
+ public:
+  Adam(const ParameterSet& set, double lr, double weight_decay, bool decoupled);
+
+  /// Uses and keeps the gradients; a parameter without gradient is left alone.
+  void step();
+  void zero_grad();
+
+  /// Moments and step counts by parameter name, for exact resume.
+  std::map<std::string, torch::Tensor> state() const;
+  void restore(const std::map<std::string, torch::Tensor>& state);
+
+ private:
+  struct Slot {
+    std::string name;
+    torch::Tensor parameter, first, second;
+    int64_t steps = 0;
+  };
+  std::vector<Slot> slots_;
+  double lr_, weight_decay_;
+  bool decoupled_;
+};
+
+}  // namespace grm::nn

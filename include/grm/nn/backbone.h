@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grm/core/options.h"
+#include "grm/nn/layers.h"
+
+namespace grm::nn {
+
+/// What a backbone runs on. `edge_weights` [nnz] (optional) reach all layers but the last, or all
+/// of them with `weight_last_layer`; only gcn and sage accept them.
+struct BackboneInput {
+  AdjacencyPtr edges;
+  Features x;
+  torch::Tensor edge_weights;
+};
+
+struct BackboneOutput {
+  torch::Tensor hidden;  // [n, h]: what the last layer sees
+  torch::Tensor logits;  // [n, classes]
+};
+
+/// Architecture options shared by all methods that use a backbone.
+struct BackboneOptions {
+  std::string backbone = "gcn";
+  std::string conv = "kipf";
+  int64_t hidden = 128;
+  int64_t layers = 2;
+  double dropout = 0.0;
+  bool batch_norm = true;
+  int64_t heads = 4;            // gat
+  bool weight_last_layer = false;
+  void declare(OptionList& list);
+};
+
+class Backbone {
+ public:
+  virtual ~Backbone() = default;
+  virtual BackboneOutput forward(const BackboneInput& input, Pass& pass) = 0;
+};
+
+struct BackboneEntry {
+  std::string name;
+  std::string summary;
+  std::unique_ptr<Backbone> (*make)(ParameterSet& set, const std::string& prefix,
+                                    const BackboneOptions& options, int64_t features,
+                                    int64_t classes);
+};
+
+/// The one table of backbones: gcn, sage, gat, gpr, gcnii, mlp.
+const std::vector<BackboneEntry>& backbones();
+std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
+                                        const BackboneOptions& options, int64_t features,
+                                        int64_t classes);
+
+}  // namespace grm::nn

@@ -1,0 +1,184 @@
+#include "grm/core/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "grm/core/error.h"
+
+namespace grm {
+namespace {
+
+std::string range_text(Range range) {
+  if (std::isinf(range.low) && std::isinf(range.high)) return "";
+  if (std::isinf(range.high)) return fmt::format(">= {:g}", range.low);
+  if (std::isinf(range.low)) return fmt::format("<= {:g}", range.high);
+  return fmt::format("{:g} .. {:g}", range.low, range.high);
+}
+
+void check_range(double value, Range range) {
+  if (!(value >= range.low && value <= range.high)) {
+    fail(ErrorKind::config, "{:g} is outside {}", value, range_text(range));
+  }
+}
+
+double parse_number(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || std::isnan(value)) {
+    fail(ErrorKind::config, "'{}' is not a number", text);
+  }
+  return value;
+}
+
+int64_t parse_int(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const int64_t value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || errno != 0) {
+    fail(ErrorKind::config, "'{}' is not a whole number", text);
+  }
+  return value;
+}
+
+bool parse_bool(const std::string& text) {
+  if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
+  if (text == "false" || text == "0" || text == "no" || text == "off") return false;
+  fail(ErrorKind::config, "'{}' is neither true nor false", text);
+}
+
+std::vector<int64_t> parse_ints(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
+  std::vector<int64_t> values;
+  size_t at = 0;
+  while ((at = text.find_first_not_of(' ', at)) != std::string::npos) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    values.push_back(parse_int(text.substr(at, end - at)));
+    at = end;
+  }
+  return values;
+}
+
+std::string unquote(const std::string& text) {
+  if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0]) {
+    return text.substr(1, text.size() - 2);
+  }
+  return text;
+}
+
+// Levenshtein distance in two rows.
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+void OptionList::push(Option option) {
+  option.default_value = option.get();
+  options_.push_back(std::move(option));
+}
+
+void OptionList::add(const std::string& key, int64_t& value, Range range, const std::string& help) {
+  push({key, "int", help, "", range_text(range), [&value] { return fmt::format("{}", value); },
+        [&value, range](const std::string& text) {
+          const int64_t parsed = parse_int(text);
+          check_range(static_cast<double>(parsed), range);
+          value = parsed;
+        }});
+}
+
+void OptionList::add(const std::string& key, double& value, Range range, const std::string& help) {
+  push({key, "number", help, "", range_text(range), [&value] { return fmt::format("{}", value); },
+        [&value, range](const std::string& text) {
+          const double parsed = parse_number(text);
+          check_range(parsed, range);
+          value = parsed;
+        }});
+}
+
+void OptionList::add(const std::string& key, bool& value, const std::string& help) {
+  push({key, "bool", help, "", "", [&value] { return std::string(value ? "true" : "false"); },
+        [&value](const std::string& text) { value = parse_bool(text); }});
+}
+
+void OptionList::add(const std::string& key, std::string& value, const std::string& help) {
+  push({key, "text", help, "", "", [&value] { return "\"" + value + "\""; },
+        [&value](const std::string& text) { value = unquote(text); }});
+}
+
+void OptionList::add(const std::string& key, std::vector<int64_t>& value, Range range,
+                     const std::string& help) {
+  push({key, "ints", help, "", range_text(range),
+        [&value] { return fmt::format("[{}]", fmt::join(value, ", ")); },
+        [&value, range](const std::string& text) {
+          const std::vector<int64_t> parsed = parse_ints(text);
+          for (const int64_t x : parsed) check_range(static_cast<double>(x), range);
+          value = parsed;
+        }});
+}
+
+void OptionList::choice(const std::string& key, std::string& value,
+                        std::vector<std::string> allowed, const std::string& help) {
+  const std::string listed = fmt::format("{}", fmt::join(allowed, " | "));
+  push({key, "choice", help, "", listed, [&value] { return "\"" + value + "\""; },
+        [&value, allowed, listed](const std::string& text) {
+          const std::string word = unquote(text);
+          if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
+            fail(ErrorKind::config, "'{}' is not one of {}{}", word, listed,
+                 did_you_mean(word, allowed));
+          }
+          value = word;
+        }});
+}
+
+void OptionList::set(const std::string& section, const std::string& key, const std::string& value) {
+  std::vector<std::string> known;
+  for (Option& option : options_) {
+    if (option.key == key) {
+      try {
+        option.set(value);
+      } catch (const Error& error) {
+        fail(ErrorKind::config, "{}.{}: {}", section, key, error.what());
+      }
+      return;
+    }
+    known.push_back(option.key);
+  }
+  fail(ErrorKind::config, "{}.{} is not an option{}; known here: {}", section, key,
+       did_you_mean(key, known), fmt::join(known, ", "));
+}
+
+std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string best = nearest_word(word, candidates);
+  return best.empty() ? "" : fmt::format(", did you mean '{}'?", best);
+}
+
+}  // namespace grm

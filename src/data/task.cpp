@@ -1,0 +1,1 @@
+#include "grm/data/task.h"

@@ -1,0 +1,137 @@
+#include "grm/graph/adjacency.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "grm/core/error.h"
+
+namespace grm {
+namespace {
+
+torch::Tensor new_int64(int64_t n) { return torch::empty({n}, torch::kInt64); }
+torch::Tensor new_int32(int64_t n) { return torch::empty({n}, torch::kInt32); }
+
+}  // namespace
+
+AdjacencyPtr with_transpose(Csr in) {
+  auto result = std::make_shared<Adjacency>();
+  const int64_t nnz = in.nnz();
+  Csr& out = result->out;
+  out.rows = in.cols;
+  out.cols = in.rows;
+  out.offsets = torch::zeros({in.cols + 1}, torch::kInt64);
+  out.indices = new_int32(nnz);
+  result->out_edge = new_int64(nnz);
+  int64_t* offset = out.offsets.data_ptr<int64_t>();
+  int32_t* index = out.indices.data_ptr<int32_t>();
+  int64_t* edge = result->out_edge.data_ptr<int64_t>();
+  // Counting sort by source: rows of `in` are visited in order, so each row of `out` is ascending.
+  const int32_t* source = in.index();
+  for (int64_t e = 0; e < nnz; ++e) ++offset[source[e] + 1];
+  for (int64_t j = 0; j < in.cols; ++j) offset[j + 1] += offset[j];
+  std::vector<int64_t> next(offset, offset + in.cols);
+  for (int64_t i = 0; i < in.rows; ++i) {
+    for (int64_t e = in.offset()[i]; e < in.offset()[i + 1]; ++e) {
+      const int64_t at = next[source[e]]++;
+      index[at] = static_cast<int32_t>(i);
+      edge[at] = e;
+    }
+  }
+  result->in = std::move(in);
+  return result;
+}
+
+AdjacencyPtr make_adjacency(int64_t rows, int64_t cols, const torch::Tensor& source,
+                            const torch::Tensor& target) {
+  if (rows > INT32_MAX || cols > INT32_MAX) {
+    fail(ErrorKind::data, "a graph of {} nodes is beyond the limit of {}", std::max(rows, cols),
+         INT32_MAX);
+  }
+  const torch::Tensor s = source.to(torch::kInt64).contiguous();
+  const torch::Tensor t = target.to(torch::kInt64).contiguous();
+  if (s.numel() != t.numel()) {
+    fail(ErrorKind::shape, "{} sources but {} targets of edges", s.numel(), t.numel());
+  }
+  const int64_t pairs = s.numel();
+  const int64_t* sp = s.data_ptr<int64_t>();
+  const int64_t* tp = t.data_ptr<int64_t>();
+  std::vector<int64_t> offset(rows + 1, 0);
+  for (int64_t k = 0; k < pairs; ++k) {
+    if (sp[k] < 0 || sp[k] >= cols || tp[k] < 0 || tp[k] >= rows) {
+      fail(ErrorKind::data, "edge {} is {} -> {}, but sources must lie in 0..{} and targets in 0..{}",
+           k, sp[k], tp[k], cols - 1, rows - 1);
+    }
+    ++offset[tp[k] + 1];
+  }
+  std::partial_sum(offset.begin(), offset.end(), offset.begin());
+  std::vector<int32_t> sorted(pairs);
+  std::vector<int64_t> next(offset.begin(), offset.end() - 1);
+  for (int64_t k = 0; k < pairs; ++k) sorted[next[tp[k]]++] = static_cast<int32_t>(sp[k]);
+
+  Csr in;
+  in.rows = rows;
+  in.cols = cols;
+  in.offsets = torch::zeros({rows + 1}, torch::kInt64);
+  int64_t* merged = in.offsets.data_ptr<int64_t>();
+  int64_t kept = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto begin = sorted.begin() + offset[i], end = sorted.begin() + offset[i + 1];
+    std::sort(begin, end);
+    const auto last = std::unique(begin, end);
+    kept = std::copy(begin, last, sorted.begin() + kept) - sorted.begin();
+    merged[i + 1] = kept;
+  }
+  in.indices = new_int32(kept);
+  std::copy_n(sorted.begin(), kept, in.indices.data_ptr<int32_t>());
+  return with_transpose(std::move(in));
+}
+
+std::pair<torch::Tensor, torch::Tensor> edge_list(const Adjacency& edges) {
+  torch::Tensor target = new_int64(edges.nnz());
+  int64_t* t = target.data_ptr<int64_t>();
+  for (int64_t i = 0; i < edges.rows(); ++i) {
+    std::fill(t + edges.in.offset()[i], t + edges.in.offset()[i + 1], i);
+  }
+  return {edges.in.indices.to(torch::kInt64), target};
+}
+
+AdjacencyPtr symmetrised(const Adjacency& edges) {
+  ensure(edges.rows() == edges.cols(), "symmetrised: the pattern is not square");
+  const auto [source, target] = edge_list(edges);
+  return make_adjacency(edges.rows(), edges.rows(), torch::cat({source, target}),
+                        torch::cat({target, source}));
+}
+
+AdjacencyPtr with_self_loops(const Adjacency& edges, torch::Tensor* edge_of_input) {
+  ensure(edges.rows() == edges.cols(), "with_self_loops: the pattern is not square");
+  const int64_t n = edges.rows();
+  const int64_t* offset = edges.in.offset();
+  const int32_t* index = edges.in.index();
+  std::vector<int32_t> merged;
+  merged.reserve(edges.nnz() + n);
+  torch::Tensor moved = new_int64(edges.nnz());
+  int64_t* to = moved.data_ptr<int64_t>();
+  Csr in;
+  in.rows = in.cols = n;
+  in.offsets = torch::zeros({n + 1}, torch::kInt64);
+  int64_t* new_offset = in.offsets.data_ptr<int64_t>();
+  for (int64_t i = 0; i < n; ++i) {
+    bool placed = false;
+    for (int64_t e = offset[i]; e < offset[i + 1]; ++e) {
+      if (!placed && index[e] >= i) {
+        if (index[e] > i) merged.push_back(static_cast<int32_t>(i));
+        placed = true;
+      }
+      to[e] = static_cast<int64_t>(merged.size());
+      merged.push_back(index[e]);
+    }
+    if (!placed) merged.push_back(static_cast<int32_t>(i));
+    new_offset[i + 1] = static_cast<int64_t>(merged.size());
+  }
+  in.indices = new_int32(static_cast<int64_t>(merged.size()));
+  std::copy(merged.begin(), merged.end(), in.indices.data_ptr<int32_t>());
+  if (edge_of_input) *edge_of_input = moved;
+  return with_transpose(std::move(in));
+}
+
+}  // namespace grm
