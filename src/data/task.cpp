@@ -1,1 +1,73 @@
 #include "grm/data/task.h"
+
+#include <torch/torch.h>
+
+#include "grm/core/error.h"
+
+namespace grm {
+
+std::string to_string(Role role) {
+  switch (role) {
+    case Role::train:
+      return "train";
+    case Role::validation:
+      return "validation";
+    case Role::test:
+      return "test";
+  }
+  throw InternalError("to_string: unknown role");
+}
+
+std::string to_string(LossKind loss) {
+  switch (loss) {
+    case LossKind::softmax:
+      return "softmax";
+    case LossKind::binary_pair:
+      return "binary_pair";
+  }
+  throw InternalError("to_string: unknown loss");
+}
+
+std::string to_string(MetricKind metric) {
+  switch (metric) {
+    case MetricKind::accuracy:
+      return "accuracy";
+    case MetricKind::roc_auc:
+      return "roc_auc";
+    case MetricKind::macro_f1:
+      return "macro_f1";
+  }
+  throw InternalError("to_string: unknown metric");
+}
+
+TrainView Task::train_view() const {
+  TrainView view;
+  view.training = training;
+  view.classes = classes;
+  view.features = features();
+  view.loss = loss;
+  return view;
+}
+
+const std::vector<Domain>& Task::domains(Role role) const {
+  switch (role) {
+    case Role::train:
+      return training;
+    case Role::validation:
+      return validation;
+    case Role::test:
+      return test;
+  }
+  throw InternalError("Task::domains: unknown role");
+}
+
+Domain make_domain(Graph graph, torch::Tensor y) {
+  Domain domain;
+  domain.name = domain.group = graph.name;
+  domain.graph = std::move(graph);
+  domain.labels.loss = domain.labels.evaluate = torch::arange(y.numel(), torch::kInt64);
+  domain.labels.y = std::move(y);
+  return domain;
+}
+
+}  // namespace grm

@@ -8,8 +8,12 @@
 namespace grm {
 namespace {
 
-torch::Tensor new_int64(int64_t n) { return torch::empty({n}, torch::kInt64); }
-torch::Tensor new_int32(int64_t n) { return torch::empty({n}, torch::kInt32); }
+torch::Tensor new_int64(int64_t n) {
+  return torch::empty({n}, torch::kInt64);
+}
+torch::Tensor new_int32(int64_t n) {
+  return torch::empty({n}, torch::kInt32);
+}
 
 }  // namespace
 
@@ -58,8 +62,9 @@ AdjacencyPtr make_adjacency(int64_t rows, int64_t cols, const torch::Tensor& sou
   std::vector<int64_t> offset(rows + 1, 0);
   for (int64_t k = 0; k < pairs; ++k) {
     if (sp[k] < 0 || sp[k] >= cols || tp[k] < 0 || tp[k] >= rows) {
-      fail(ErrorKind::data, "edge {} is {} -> {}, but sources must lie in 0..{} and targets in 0..{}",
-           k, sp[k], tp[k], cols - 1, rows - 1);
+      fail(ErrorKind::data,
+           "edge {} is {} -> {}, but sources must lie in 0..{} and targets in 0..{}", k, sp[k],
+           tp[k], cols - 1, rows - 1);
     }
     ++offset[tp[k] + 1];
   }

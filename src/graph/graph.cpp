@@ -4,9 +4,13 @@
 
 namespace grm {
 
-int64_t Features::rows() const { return sparse ? sparse->rows() : dense.size(0); }
+int64_t Features::rows() const {
+  return sparse ? sparse->rows() : dense.size(0);
+}
 
-int64_t Features::width() const { return sparse_width() + (dense.defined() ? dense.size(1) : 0); }
+int64_t Features::width() const {
+  return sparse_width() + (dense.defined() ? dense.size(1) : 0);
+}
 
 int64_t Features::nonzeros() const {
   return (sparse ? sparse->nnz() : 0) + (dense.defined() ? dense.numel() : 0);

@@ -11,9 +11,9 @@ namespace grm {
 
 /// Where files are looked for, and what to do about missing ones.
 struct DataContext {
-  std::string root;           // --data-root or $GRM_DATA; may be empty
+  std::string root;            // --data-root or $GRM_DATA; may be empty
   bool allow_missing = false;  // run the test domains whose files exist, name the others
-  std::string cache;          // folder for parsed data; empty: no cache
+  std::string cache;           // folder for parsed data; empty: no cache
 };
 
 /// One dataset: its options, the files it reads and how they become a Task.
@@ -22,7 +22,8 @@ class Dataset {
   virtual ~Dataset() = default;
   /// Declares the dataset's own options; `symmetrise` and `centre` are declared for all.
   virtual void declare(OptionList& /*list*/) {}
-  /// Files needed, relative to the data root. Empty for generated data.
+  /// Files needed, relative to the data root; they may depend on the options. Empty for generated
+  /// data.
   virtual std::vector<std::string> files() const { return {}; }
   virtual Task load(const DataContext& context) const = 0;
 };
@@ -42,6 +43,8 @@ const DatasetEntry& find_dataset(const std::string& name);  // Error(config) wit
 class DatasetChoice {
  public:
   explicit DatasetChoice(const std::string& name);
+  DatasetChoice(const DatasetChoice&) = delete;  // options_ refers to the members
+  DatasetChoice& operator=(const DatasetChoice&) = delete;
   const DatasetEntry& entry() const { return entry_; }
   OptionList& options() { return options_; }
   const OptionList& options() const { return options_; }

@@ -31,6 +31,9 @@ GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
 /// The whole domain graph as a batch of one.
 GraphBatch whole_batch(const AdjacencyPtr& edges);
 
+/// One graph per row of `members` (node ids, ascending), each with all stored pairs between them.
+GraphBatch induced_batch(const Adjacency& edges, const Csr& members);
+
 /// All ordered pairs (i = j included) inside each graph of the batch.
 AdjacencyPtr all_pairs(const GraphBatch& batch);
 

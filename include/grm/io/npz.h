@@ -7,13 +7,24 @@
 
 namespace grm::io {
 
-/// All arrays of a NumPy .npz archive as CPU tensors, by name (without ".npy"). Little-endian
-/// b1, i1, u1, i2, u2, i4, u4, i8, u8, f4, f8 in C or Fortran order; unsigned and narrow integers are
-/// widened to the next signed type that holds them. Error(data) names file, array and fault.
-std::map<std::string, torch::Tensor> read_npz(const std::string& path);
+/// The content of a NumPy .npz archive. Arrays of numbers are CPU tensors in C order; arrays of
+/// anything else (text, Python objects, records, big-endian numbers), which often lie beside them,
+/// are known by name and dtype only.
+struct Npz {
+  std::string path;
+  std::map<std::string, torch::Tensor> arrays;  // by name, without ".npy"
+  std::map<std::string, std::string> unread;    // name -> dtype as the file writes it
 
-/// The named array, or Error(data) that lists what the file holds.
-const torch::Tensor& npz_array(const std::map<std::string, torch::Tensor>& arrays,
-                               const std::string& name, const std::string& path);
+  bool has(const std::string& name) const { return arrays.count(name) > 0; }
+
+  /// The named array. Error(data) names the file and says that the array is not numeric, or lists
+  /// what the file holds instead.
+  const torch::Tensor& at(const std::string& name) const;
+};
+
+/// Reads b1, i1, i2, i4, i8, u1, u2, u4, u8, f4 and f8 in C or Fortran order. Booleans, signed
+/// integers and floats keep their type; unsigned integers become the next wider signed type (u8
+/// becomes int64, with an Error for numbers beyond it). Error(data) names file, array and fault.
+Npz read_npz(const std::string& path);
 
 }  // namespace grm::io

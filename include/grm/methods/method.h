@@ -45,7 +45,7 @@ class MethodRecipe {
   virtual std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const = 0;
 };
 
-/// A named set of option values.
+/// A named set of option values; a key "train.x" sets an option of the training loop.
 struct Preset {
   std::string name;
   std::string summary;
@@ -64,14 +64,20 @@ struct MethodEntry {
 const std::vector<MethodEntry>& methods();
 const MethodEntry& find_method(const std::string& name);  // Error(config) with a suggestion
 
-/// A method chosen by name and preset with its options, ready to be set and built.
+/// A method chosen by name and preset with its options, ready to be set and built. Values come
+/// from the declared defaults, then the preset, then what is suggested for the dataset.
 class MethodChoice {
  public:
-  MethodChoice(const std::string& name, const std::string& preset = "");
+  explicit MethodChoice(const std::string& name, const std::string& preset = "",
+                        const std::string& dataset = "");
   const MethodEntry& entry() const { return entry_; }
   const std::string& preset() const { return preset_; }
   OptionList& options() { return options_; }
   const OptionList& options() const { return options_; }
+  /// Options of the training loop that preset and dataset ask for.
+  const std::vector<std::pair<std::string, std::string>>& train_values() const {
+    return train_values_;
+  }
   std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const {
     return recipe_->build(view, rng);
   }
@@ -81,6 +87,7 @@ class MethodChoice {
   std::string preset_;
   std::unique_ptr<MethodRecipe> recipe_;
   OptionList options_;
+  std::vector<std::pair<std::string, std::string>> train_values_;
 };
 
 }  // namespace grm

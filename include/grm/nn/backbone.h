@@ -10,7 +10,7 @@
 namespace grm::nn {
 
 /// What a backbone runs on. `edge_weights` [nnz] (optional) reach all layers but the last, or all
-/// of them with `weight_last_layer`; only gcn and sage accept them.
+/// of them with `weight_last_layer`; only gcn and sage accept them, the others throw Error(config).
 struct BackboneInput {
   AdjacencyPtr edges;
   Features x;
@@ -18,7 +18,7 @@ struct BackboneInput {
 };
 
 struct BackboneOutput {
-  torch::Tensor hidden;  // [n, h]: what the last layer sees
+  torch::Tensor hidden;  // [n, h]: what the last layer sees; undefined when it sees the features
   torch::Tensor logits;  // [n, classes]
 };
 
@@ -30,7 +30,7 @@ struct BackboneOptions {
   int64_t layers = 2;
   double dropout = 0.0;
   bool batch_norm = true;
-  int64_t heads = 4;            // gat
+  int64_t heads = 4;
   bool weight_last_layer = false;
   void declare(OptionList& list);
 };
@@ -51,6 +51,7 @@ struct BackboneEntry {
 
 /// The one table of backbones: gcn, sage, gat, gpr, gcnii, mlp.
 const std::vector<BackboneEntry>& backbones();
+/// Tensors are named `prefix`.conv1.weight and so on; an empty prefix leaves out its dot.
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
                                         int64_t classes);

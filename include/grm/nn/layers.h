@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "grm/graph/graph.h"
@@ -18,7 +21,8 @@ struct Linear {
 };
 
 /// Batch normalisation over rows: eps 1e-5, momentum 0.1, unbiased running variance.
-/// Every training pass updates the running statistics.
+/// Every training pass updates the running statistics; one row alone has no unbiased variance, so
+/// it moves the running mean only. Sums are kept in double and do not depend on the thread count.
 struct BatchNorm {
   torch::Tensor gamma, beta, mean, variance;
   BatchNorm() = default;
@@ -42,18 +46,27 @@ Propagation make_propagation(const std::string& conv, const AdjacencyPtr& edges,
                              const torch::Tensor& weights = {},
                              torch::Dtype dtype = torch::kFloat32);
 
-/// Unweighted operators of the graphs in use, built once per graph. The cache keeps the graphs it
-/// has seen alive, so that an address is never reused under it.
+/// Mean over the in-neighbours: each pair j -> i weighs 1 / (number of pairs into i).
+Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype = torch::kFloat32);
+
+/// The same operator with its matrix transposed: a node receives from its out-neighbours.
+Propagation transposed(const Propagation& p);
+
+/// Unweighted operators of the graphs in use, built once per graph. A graph is known by its
+/// ownership, not by its address, and is not kept alive: its operator is forgotten some time after
+/// the last owner let the graph go, so passing a new graph at every step does not pile up memory.
 class PropagationCache {
  public:
-  explicit PropagationCache(std::string conv, torch::Dtype dtype = torch::kFloat32)
-      : conv_(std::move(conv)), dtype_(dtype) {}
-  const Propagation& get(const AdjacencyPtr& edges);
+  using Builder = std::function<Propagation(const AdjacencyPtr&)>;
+  explicit PropagationCache(const std::string& conv, torch::Dtype dtype = torch::kFloat32);
+  explicit PropagationCache(Builder build) : build_(std::move(build)) {}
+  Propagation get(const AdjacencyPtr& edges);
+  int64_t size() const { return static_cast<int64_t>(seen_.size()); }
 
  private:
-  std::string conv_;
-  torch::Dtype dtype_;
-  std::map<AdjacencyPtr, Propagation> seen_;
+  Builder build_;
+  // A null pattern stands for the graph itself.
+  std::map<std::weak_ptr<const Adjacency>, Propagation, std::owner_less<>> seen_;
 };
 
 /// Z = P (X W) + b with a GCN's initialisation: W glorot, b zero.

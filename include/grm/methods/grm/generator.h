@@ -1,0 +1,70 @@
+#pragma once
+
+#include "grm/methods/grm/options.h"
+#include "grm/nn/layers.h"
+
+namespace grm {
+
+/// Q(Z | G): mean and log standard deviation per node, each [rows, d_z].
+struct Posterior {
+  torch::Tensor mu, log_sigma;
+};
+
+/// The inputs u_i of the encoder for all nodes of a domain graph: features (raw, centred) or a
+/// dense matrix (concat).
+struct EncoderInput {
+  Features features;
+  torch::Tensor dense;  // [n, d_u]; defined for concat
+};
+
+/// GNN_mu and GNN_sigma (Eq. 4). The first linear map acts on nodes of the domain graph, once per
+/// node however many ego-nets contain it; what follows acts on rows of a batch.
+class Encoder {
+ public:
+  Encoder(nn::ParameterSet& set, const GrmOptions& options, int64_t input_width);
+
+  /// The first linear map of u, without bias.   [n, 2 d_z]
+  torch::Tensor transform(const EncoderInput& u) const;
+  /// The posterior from transformed rows, on the graph(s) whose operator is p.
+  Posterior posterior(const torch::Tensor& rows, const nn::Propagation& p, const nn::Pass& pass);
+  /// True if no layer propagates: a node's posterior is then the same in every G.
+  bool local() const { return kind_ == "mlp" || kind_ == "linear"; }
+
+ private:
+  std::string kind_;
+  bool norm_;
+  double log_sigma_bias_;
+  torch::Tensor first_weight_, first_bias_;    // [d_u, 2 d_z], [2 d_z]
+  torch::Tensor second_weight_, second_bias_;  // [2 d_z, 2 d_z]: mu and log sigma side by side
+  nn::BatchNorm batch_norm_;
+};
+
+/// The generated graph: continuous weights on a fixed set of pairs.
+struct GeneratedEdges {
+  AdjacencyPtr pairs;
+  torch::Tensor logits;   // [pairs] f_e(z_i) . f_e(z_j)
+  torch::Tensor weights;  // [pairs] sigmoid(logits)
+};
+
+/// The decoder and classifier: f_x (Eq. 5), f_e (Eq. 6) and the 2-layer GCN on what they generate.
+class Decoder {
+ public:
+  Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t features, int64_t classes);
+
+  GeneratedEdges edges(const torch::Tensor& z, const AdjacencyPtr& pairs) const;
+  /// Node logits [rows, classes] of the classifier on the generated graph. The feature decoder and
+  /// the classifier's first map compose, z (W_x W_1) + b_x W_1, so xhat itself is never written.
+  torch::Tensor classify(const torch::Tensor& z, const GeneratedEdges& edges, nn::Pass& pass);
+  /// xhat = W_x z + b_x, for export.
+  torch::Tensor features(const torch::Tensor& z) const { return feature_map_.forward(z); }
+
+ private:
+  bool normalised_;
+  double dropout_;
+  nn::Linear feature_map_;  // f_x
+  nn::Linear edge_map_;     // f_e
+  nn::GcnLayer first_, second_;
+  nn::BatchNorm batch_norm_;
+};
+
+}  // namespace grm

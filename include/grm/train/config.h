@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "grm/data/dataset.h"
+#include "grm/methods/method.h"
+
+namespace grm {
+
+/// Options of the training loop.
+struct TrainOptions {
+  int64_t epochs = 200;
+  int64_t eval_every = 1;
+  int64_t patience = 0;
+  std::string selection = "val";
+  int64_t seeds = 1;
+  int64_t first_seed = 1000;
+  double checkpoint_seconds = 10.0;
+  void declare(OptionList& list);
+};
+
+/// Everything that defines a run but its seed: dataset, method and training options. Built from
+/// names first, then changed key by key ("method.lr", "0.1").
+class RunConfig {
+ public:
+  RunConfig(const std::string& dataset, const std::string& method, const std::string& preset = "");
+  RunConfig(const RunConfig&) = delete;
+  RunConfig& operator=(const RunConfig&) = delete;
+
+  /// "section.key" with section dataset, method or train. Error(config) with a suggestion.
+  void set(const std::string& path, const std::string& value);
+
+  const std::string& dataset_name() const { return dataset.entry().name; }
+  const std::string& method_name() const { return method.entry().name; }
+
+  /// The configuration as TOML, without what does not change a run's result (number of seeds,
+  /// checkpoint interval). Equal text means equal runs.
+  std::string to_toml(int64_t seed) const;
+
+  DatasetChoice dataset;
+  MethodChoice method;
+  TrainOptions train;
+
+ private:
+  OptionList train_options_;
+};
+
+/// Reads a configuration file: [dataset] name, [method] name and preset, and option values.
+/// `dataset`, `method`, `preset`, where not empty, replace the file's. Errors name line and column.
+std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::string& origin,
+                                            const std::string& dataset = "",
+                                            const std::string& method = "",
+                                            const std::string& preset = "");
+
+/// The reference page of all options, in Markdown, from the declarations.
+std::string options_reference();
+
+}  // namespace grm

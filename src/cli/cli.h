@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "grm/data/dataset.h"
+
+// Verbs parse and call; all work is the library's. Results go to stdout, talk to stderr.
+namespace grm::cli {
+
+using nlohmann::ordered_json;
+
+/// Flags that every verb understands.
+struct Common {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;
+  std::string data_root;
+  std::string device = "cpu";
+  bool allow_missing = false;
+
+  /// --data-root, else $GRM_DATA; the cache folder of this user.
+  DataContext data_context() const;
+  /// Sets threads and log sinks; Error(device) for a device that this build does not have.
+  void apply() const;
+};
+
+void add_common(CLI::App& verb, Common& common, bool needs_data);
+
+/// Each adds a verb; the chosen one puts what is to be done into `action`.
+using Action = std::function<int()>;
+void add_train(CLI::App& app, Common& common, Action& action);
+void add_eval(CLI::App& app, Common& common, Action& action);
+void add_data(CLI::App& app, Common& common, Action& action);
+void add_methods(CLI::App& app, Common& common, Action& action);
+void add_options(CLI::App& app, Common& common, Action& action);
+void add_doctor(CLI::App& app, Common& common, Action& action);
+
+/// One JSON value on stdout, indented.
+void print_json(const ordered_json& value);
+
+/// Rows as an aligned text table on stdout; the first row is the head, the first column is left
+/// aligned, the others right.
+void print_table(const std::vector<std::vector<std::string>>& rows);
+
+/// True once Ctrl-C was pressed (after watch_interrupt).
+void watch_interrupt();
+bool interrupted();
+
+}  // namespace grm::cli

@@ -1,0 +1,97 @@
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "cli.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/core/log.h"
+#include "grm/core/threads.h"
+
+namespace grm::cli {
+
+DataContext Common::data_context() const {
+  DataContext context;
+  context.root = data_root;
+  if (context.root.empty()) {
+    if (const char* root = std::getenv("GRM_DATA")) context.root = root;
+  }
+  context.allow_missing = allow_missing;
+  context.cache = cache_folder() + "/data";
+  return context;
+}
+
+void Common::apply() const {
+  if (device != "cpu") {
+    if (device != "cuda") fail(ErrorKind::config, "--device {}: known devices are cpu", device);
+    fail(ErrorKind::device, "--device cuda: this build runs on the CPU only; use --device cpu");
+  }
+  set_threads(threads > 0 ? threads : grm::threads());
+  // libtorch keeps its own count (Debian's starts at 1 unless told).
+  torch::set_num_threads(grm::threads());
+  const bool silent = quiet;
+  set_log_sink([silent](LogLevel level, const std::string& text) {
+    if (level == LogLevel::info && silent) return;
+    const char* clear = isatty(STDERR_FILENO) ? "\r\033[K" : "";
+    fmt::print(stderr, "{}{}{}\n", clear, level == LogLevel::warning ? "warning: " : "", text);
+  });
+}
+
+void add_common(CLI::App& verb, Common& common, bool needs_data) {
+  verb.add_flag("--json", common.json, "print one JSON object on stdout");
+  verb.add_flag("-q,--quiet", common.quiet, "no progress and no remarks");
+  verb.add_option("--threads", common.threads, "threads (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  if (!needs_data) return;
+  verb.add_option("--data-root", common.data_root, "folder of the datasets (default: $GRM_DATA)");
+  verb.add_flag("--allow-missing", common.allow_missing,
+                "leave out test domains whose files are missing, and say so in the record");
+  verb.add_option("--device", common.device, "cpu");
+}
+
+void print_json(const ordered_json& value) {
+  const std::string text = value.dump(2);
+  std::fputs(text.c_str(), stdout);
+  std::fputc('\n', stdout);
+}
+
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()));
+    for (size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < rows[r].size(); ++c) {
+      line += c == 0 ? fmt::format("{:<{}}", rows[r][c], width[c])
+                     : fmt::format("  {:>{}}", rows[r][c], width[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+    if (r == 0) {
+      size_t total = 0;
+      for (const size_t w : width) total += w + 2;
+      fmt::print("{}\n", std::string(total - 2, '-'));
+    }
+  }
+}
+
+namespace {
+volatile std::sig_atomic_t g_interrupted = 0;
+}
+
+void watch_interrupt() {
+  // A second Ctrl-C ends the program at once.
+  std::signal(SIGINT, [](int) {
+    g_interrupted = 1;
+    std::signal(SIGINT, SIG_DFL);
+  });
+  std::signal(SIGTERM, [](int) { g_interrupted = 1; });
+}
+
+bool interrupted() { return g_interrupted != 0; }
+
+}  // namespace grm::cli

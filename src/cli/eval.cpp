@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "grm/core/clock.h"
+#include "grm/train/trainer.h"
+
+namespace grm::cli {
+namespace {
+
+int eval(const std::string& path, const Common& common) {
+  LoadedModel model = load_model(path, common.data_context());
+  const Stopwatch watch;
+  ordered_json domains = ordered_json::array();
+  std::vector<std::vector<std::string>> rows = {{"domain", "role", to_string(model.task.metric),
+                                                 "constant"}};
+  ordered_json out = {{"run", path},
+                      {"dataset", model.task.name},
+                      {"method", model.config->method_name()},
+                      {"preset", model.config->method.preset()},
+                      {"seed", model.seed},
+                      {"epoch", model.epoch},
+                      {"metric", to_string(model.task.metric)},
+                      {"unit", "percent"}};
+  for (const Role role : {Role::train, Role::validation, Role::test}) {
+    const std::vector<DomainScore> scores = evaluate(*model.method, model.task, role);
+    const std::vector<DomainScore> constant = constant_scores(model.task, role);
+    for (size_t k = 0; k < scores.size(); ++k) {
+      domains.push_back({{"domain", scores[k].domain},
+                         {"role", to_string(role)},
+                         {"value", scores[k].value},
+                         {"constant", constant[k].value}});
+      rows.push_back({scores[k].domain, to_string(role), fmt::format("{:.2f}", scores[k].value),
+                      fmt::format("{:.2f}", constant[k].value)});
+    }
+    if (role == Role::test) {
+      out["min"] = min_score(scores);
+      out["avg"] = mean_score(scores);
+      rows.push_back({"Min", "", fmt::format("{:.2f}", min_score(scores)), ""});
+      rows.push_back({"Avg", "", fmt::format("{:.2f}", mean_score(scores)), ""});
+    }
+  }
+  out["domains"] = domains;
+  out["missing"] = model.task.missing;
+  out["seconds"] = watch.seconds();
+  if (common.json) {
+    print_json(out);
+  } else {
+    print_table(rows);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Common& common, Action& action) {
+  CLI::App* verb = app.add_subcommand("eval", "score a trained model on every domain of its data");
+  auto path = std::make_shared<std::string>();
+  add_common(*verb, common, true);
+  verb->add_option("run", *path, "run folder or model.safetensors")->required();
+  verb->footer("Example:\n  grm eval runs/sbm/grm/20260131T120000-1000 --json");
+  verb->callback([=, &common, &action] { action = [=, &common] { return eval(*path, common); }; });
+}
+
+}  // namespace grm::cli

@@ -1,0 +1,119 @@
+// grm: train and compare classifiers that hold up on graphs from domains never seen in training.
+#include <c10/util/Exception.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "cli.h"
+#include "grm/core/error.h"
+#include "grm/core/options.h"
+#include "grm/train/trainer.h"
+#include "grm/version.h"
+
+namespace {
+
+using grm::ErrorKind;
+using grm::cli::Common;
+
+constexpr int kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kInterrupted = 130;
+
+int report(const Common& common, const char* kind, const std::string& message, int code) {
+  fmt::print(stderr, "grm: {}\n", message);
+  if (common.json) grm::cli::print_json({{"error", {{"kind", kind}, {"message", message}}}});
+  return code;
+}
+
+int report(const Common& common, const grm::Error& error) {
+  switch (error.kind()) {
+    case ErrorKind::config:
+      return report(common, "config", error.what(), kUsage);
+    case ErrorKind::shape:
+      return report(common, "shape", error.what(), kData);
+    case ErrorKind::data:
+      return report(common, "data", error.what(), kData);
+    case ErrorKind::io:
+      return report(common, "io", error.what(), kData);
+    case ErrorKind::device:
+      return report(common, "device", error.what(), kDevice);
+  }
+  return kInternal;
+}
+
+int run_action(const Common& common, const grm::cli::Action& action) {
+  try {
+    common.apply();
+    return action();
+  } catch (const grm::Error& error) {
+    return report(common, error);
+  } catch (const grm::Interrupted& stop) {
+    return report(common, "interrupted",
+                  fmt::format("stopped; a checkpoint is in {}. The same command with --resume goes "
+                              "on from it",
+                              stop.what()),
+                  kInterrupted);
+  } catch (const std::bad_alloc&) {
+    return report(common, "memory", "out of memory", kDevice);
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    const bool memory = text.find("allocate memory") != std::string::npos;
+    return report(common, memory ? "memory" : "internal", text, memory ? kDevice : kInternal);
+  } catch (const std::exception& error) {
+    return report(common, "internal", fmt::format("internal error: {}", error.what()), kInternal);
+  }
+}
+
+// Names the nearest verb when the first word is none.
+std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (verb->get_name() == argv[1]) return "";
+    verbs.push_back(verb->get_name());
+  }
+  return fmt::format("'{}' is not a verb{}", argv[1], grm::did_you_mean(argv[1], verbs));
+}
+
+// OpenMP threads that wait by spinning take the cores from whatever else runs; with two jobs on a
+// machine that costs a factor of ten. The runtime reads its policy once, when it is loaded, so the
+// program starts itself anew with the policy set.
+void wait_without_spinning(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);  // returns only if it fails, and then nothing is lost
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  wait_without_spinning(argv);
+  CLI::App app{"Classifiers that hold up on graphs from domains never seen in training"};
+  app.set_version_flag("--version", "grm " GRM_VERSION " (" GRM_GIT_ID ")");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  grm train --dataset sbm --method erm,grm       no files needed\n"
+      "  grm train --dataset twitch --method grm --seeds 3 --data-root DIR\n"
+      "  grm train --help\n\n"
+      "Exit codes: 0 ok, 1 internal error, 2 usage or configuration, 3 data or files,\n"
+      "4 device or memory, 130 interrupted.");
+  Common common;
+  grm::cli::Action action;
+  grm::cli::add_train(app, common, action);
+  grm::cli::add_eval(app, common, action);
+  grm::cli::add_data(app, common, action);
+  grm::cli::add_methods(app, common, action);
+  grm::cli::add_options(app, common, action);
+  grm::cli::add_doctor(app, common, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    const std::string verb = unknown_verb(app, argc, argv);
+    return report(common, "usage", (verb.empty() ? error.what() : verb) + "; see 'grm --help'",
+                  kUsage);
+  }
+  return run_action(common, action);
+}

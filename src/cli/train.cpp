@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli.h"
+#include "grm/core/clock.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/core/log.h"
+#include "grm/train/summary.h"
+#include "progress.h"
+
+namespace grm::cli {
+namespace {
+
+struct TrainFlags {
+  std::string dataset, method, preset, config, out = "runs";
+  std::vector<std::string> settings;
+  int64_t seeds = 0, epochs = 0;
+  bool resume = false;
+};
+
+// One column of the final table: all seeds of one method.
+struct Column {
+  std::string title;
+  std::unique_ptr<RunConfig> config;
+  std::vector<RunRecord> runs;
+  Summary summary;
+  double seconds = 0.0;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + 1) {
+    parts.push_back(text.substr(begin, end - begin));
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+// "grm" or "grm:centred"; settings and flags go over what the file says.
+std::unique_ptr<RunConfig> make_config(const TrainFlags& flags, const std::string& method_spec) {
+  const size_t colon = method_spec.find(':');
+  const std::string method = method_spec.substr(0, colon);
+  const std::string preset =
+      colon == std::string::npos ? flags.preset : method_spec.substr(colon + 1);
+  std::unique_ptr<RunConfig> config;
+  if (flags.config.empty()) {
+    config = std::make_unique<RunConfig>(flags.dataset.empty() ? "sbm" : flags.dataset,
+                                         method.empty() ? "grm" : method, preset);
+  } else {
+    config = config_from_toml(read_file(flags.config), flags.config, flags.dataset, method, preset);
+  }
+  for (const std::string& setting : flags.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      fail(ErrorKind::config, "--set {}: write section.key=value, as in method.lr=0.01", setting);
+    }
+    config->set(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  if (flags.seeds > 0) config->set("train.seeds", std::to_string(flags.seeds));
+  if (flags.epochs > 0) config->set("train.epochs", std::to_string(flags.epochs));
+  return config;
+}
+
+// Messages go to the run's log.txt as well as to the terminal.
+RunRecord run_seed(const RunConfig& config, const Task& task, int64_t seed, const TrainFlags& flags,
+                   const Common& common, const std::string& title) {
+  RunFolder folder("");
+  if (flags.resume) folder = find_run_folder(flags.out, config, seed);
+  if (folder.path().empty()) folder = create_run_folder(flags.out, config, seed);
+  Progress progress(fmt::format("{} seed {}", title, seed), common.quiet);
+  RunHooks hooks;
+  hooks.on_epoch = [&](const EpochReport& report) { progress.show(report); };
+  hooks.interrupted = interrupted;
+  const RunRecord record = train_run(config, task, seed, folder, hooks);
+  progress.done();
+  if (!common.quiet) {
+    const Chosen& c = record.chosen.at(config.train.selection);
+    fmt::print(stderr, "{} seed {}: epoch {}, validation {:.1f}, test avg {:.1f}  ({})\n", title,
+               seed, c.epoch, c.validation, mean_score(c.test), record.folder);
+  }
+  return record;
+}
+
+ordered_json mean_std_json(const MeanStd& value) {
+  return {{"mean", value.mean}, {"std", value.std}};
+}
+
+ordered_json to_json(const Column& column, const Task& task) {
+  const RunConfig& config = *column.config;
+  ordered_json out = {{"dataset", config.dataset_name()},
+                      {"method", config.method_name()},
+                      {"preset", config.method.preset()},
+                      {"seeds", ordered_json::array()},
+                      {"metric", to_string(task.metric)},
+                      {"unit", "percent"},
+                      {"selection", config.train.selection},
+                      {"validation", column.summary.validation.mean},
+                      {"test", ordered_json::array()},
+                      {"min", column.summary.min},
+                      {"avg", column.summary.avg},
+                      {"min_per_run", mean_std_json(column.summary.min_per_run)},
+                      {"avg_per_run", mean_std_json(column.summary.avg_per_run)},
+                      {"best_epochs", column.summary.epochs}};
+  double per_epoch = 0, evaluating = 0, peak = 0;
+  const double count = static_cast<double>(column.runs.size());
+  for (const RunRecord& run : column.runs) {
+    out["seeds"].push_back(run.seed);
+    out["runs"].push_back(run.folder);
+    per_epoch += run.seconds_per_epoch / count;
+    evaluating += run.evaluate_seconds / count;
+    peak = std::max(peak, run.peak_memory_mib);
+  }
+  for (const Summary::Row& row : column.summary.test) {
+    out["test"].push_back(
+        {{"domain", row.domain}, {"mean", row.score.mean}, {"std", row.score.std}});
+  }
+  for (const char* rule : {"val", "last", "oracle"}) {
+    const Summary s = summarise(column.runs, rule);
+    out["by_selection"][rule] = {{"min", s.min}, {"avg", s.avg}, {"epochs", s.epochs}};
+  }
+  const auto constant = constant_scores(task, Role::test);
+  out["constant"] = {{"min", min_score(constant)}, {"avg", mean_score(constant)}};
+  out["seconds_per_epoch"] = per_epoch;
+  out["evaluate_seconds"] = evaluating;
+  out["peak_memory_mib"] = peak;
+  out["parameters"] = column.runs.front().parameters;
+  out["missing"] = task.missing;
+  out["notes"] = task.notes;
+  out["data_hashes"] = task.hashes;
+  return out;
+}
+
+void print_results(const std::vector<Column>& columns, const Task& task) {
+  const auto cell = [](const MeanStd& value, bool many) {
+    return many ? fmt::format("{:.1f} +- {:.1f}", value.mean, value.std)
+                : fmt::format("{:.1f}", value.mean);
+  };
+  const bool many = columns.front().runs.size() > 1;
+  const std::vector<DomainScore> constant = constant_scores(task, Role::test);
+  std::vector<std::vector<std::string>> rows = {{task.name + ", " + to_string(task.metric)}};
+  for (const Column& column : columns) rows[0].push_back(column.title);
+  rows[0].push_back("constant");
+  for (size_t k = 0; k < constant.size(); ++k) {
+    rows.push_back({constant[k].domain});
+    for (const Column& c : columns) rows.back().push_back(cell(c.summary.test[k].score, many));
+    rows.back().push_back(fmt::format("{:.1f}", constant[k].value));
+  }
+  const auto line = [&](const std::string& name, const auto& of, const std::string& last) {
+    rows.push_back({name});
+    for (const Column& c : columns) rows.back().push_back(of(c));
+    rows.back().push_back(last);
+  };
+  line("Min", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.min); },
+       fmt::format("{:.1f}", min_score(constant)));
+  line("Avg", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.avg); },
+       fmt::format("{:.1f}", mean_score(constant)));
+  line("validation", [&](const Column& c) { return cell(c.summary.validation, many); }, "");
+  line("seconds", [&](const Column& c) { return fmt::format("{:.1f}", c.seconds); }, "");
+  print_table(rows);
+  for (const std::string& note : task.notes) fmt::print("note: {}\n", note);
+}
+
+int train(const TrainFlags& flags, const Common& common) {
+  watch_interrupt();
+  const std::vector<std::string> specs = split(flags.method, ',');
+  std::vector<Column> columns;
+  for (const std::string& spec : specs) {
+    Column column;
+    column.config = make_config(flags, spec);
+    column.title = column.config->method_name();
+    if (specs.size() > 1 && column.config->method.preset() != column.config->method.entry()
+                                                                 .presets.front().name) {
+      column.title += ":" + column.config->method.preset();
+    }
+    columns.push_back(std::move(column));
+  }
+  const Task task = columns.front().config->dataset.load(common.data_context());
+  for (const std::string& note : task.notes) log_info("{}", note);
+  for (Column& column : columns) {
+    const Stopwatch watch;
+    const TrainOptions& train = column.config->train;
+    for (int64_t k = 0; k < train.seeds; ++k) {
+      column.runs.push_back(
+          run_seed(*column.config, task, train.first_seed + k, flags, common, column.title));
+    }
+    column.seconds = watch.seconds();
+    column.summary = summarise(column.runs, train.selection);
+  }
+  if (!common.json) {
+    print_results(columns, task);
+  } else if (columns.size() == 1) {
+    print_json(to_json(columns.front(), task));
+  } else {
+    ordered_json all = ordered_json::array();
+    for (const Column& column : columns) all.push_back(to_json(column, task));
+    print_json({{"methods", all}});
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Common& common, Action& action) {
+  CLI::App* verb = app.add_subcommand("train", "train, select and evaluate; results under runs/");
+  auto flags = std::make_shared<TrainFlags>();
+  add_common(*verb, common, true);
+  verb->add_option("--dataset", flags->dataset, "name, see 'grm data list' (default: sbm)");
+  verb->add_option("--method", flags->method,
+                   "name or name:preset, several with commas (default: grm)");
+  verb->add_option("--preset", flags->preset, "named set of option values, see 'grm methods'");
+  verb->add_option("--config", flags->config, "TOML file with [dataset], [method] and [train]");
+  verb->add_option("--set", flags->settings, "section.key=value, as in method.lr=0.01; repeatable")
+      ->allow_extra_args(false);
+  verb->add_option("--seeds", flags->seeds, "independent runs (default: 1)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--epochs", flags->epochs, "training epochs")->check(CLI::PositiveNumber);
+  verb->add_option("--out", flags->out, "folder for runs")->capture_default_str();
+  verb->add_flag("--resume", flags->resume,
+                 "go on with unfinished runs of the same configuration, reuse finished ones");
+  verb->footer(
+      "Examples:\n"
+      "  grm train                                             GRM on the generated default\n"
+      "  grm train --dataset sbm --method erm,grm,grm:centred  one table of three\n"
+      "  grm train --dataset twitch --method grm --seeds 3 --set dataset.symmetrise=true --json\n"
+      "  grm train --config run.toml --resume                  after a kill or Ctrl-C");
+  verb->callback([=, &common, &action] { action = [=, &common] { return train(*flags, common); }; });
+}
+
+}  // namespace grm::cli

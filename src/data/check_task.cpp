@@ -1,0 +1,130 @@
+#include <torch/torch.h>
+
+#include <map>
+#include <set>
+
+#include "grm/core/error.h"
+#include "grm/data/task.h"
+
+namespace grm {
+namespace {
+
+// "twitch, test domain ES": where a fault is.
+std::string place(const Task& task, Role role, const std::string& domain) {
+  return fmt::format("{}, {} domain {}", task.name, to_string(role), domain);
+}
+
+void check_finite(const torch::Tensor& values, const std::string& where, const char* part) {
+  if (!values.defined() || torch::isfinite(values).all().item<bool>()) return;
+  const torch::Tensor at = torch::nonzero(~torch::isfinite(values))[0];
+  std::string index;
+  for (int64_t k = 0; k < at.numel(); ++k) {
+    index += fmt::format("{}{}", k > 0 ? ", " : "", at[k].item<int64_t>());
+  }
+  fail(ErrorKind::data, "{}: {} features hold a NaN or an infinity at [{}]", where, part, index);
+}
+
+void check_graph(const Graph& graph, int64_t width, const std::string& where) {
+  if (!graph.edges || graph.nodes() == 0) fail(ErrorKind::data, "{}: empty graph", where);
+  if (graph.edges->cols() != graph.nodes()) {
+    fail(ErrorKind::data, "{}: its edges are a {} x {} pattern, a square one is needed", where,
+         graph.edges->rows(), graph.edges->cols());
+  }
+  if (!graph.x.sparse && !graph.x.dense.defined()) {
+    fail(ErrorKind::data, "{}: its nodes have no features", where);
+  }
+  if (graph.x.rows() != graph.nodes()) {
+    fail(ErrorKind::data, "{}: {} rows of features for {} nodes", where, graph.x.rows(),
+         graph.nodes());
+  }
+  if (graph.x.width() != width) {
+    fail(ErrorKind::data, "{}: {} features, but the first training domain has {}", where,
+         graph.x.width(), width);
+  }
+  check_finite(graph.x.sparse_values, where, "sparse");
+  check_finite(graph.x.dense, where, "dense");
+  check_finite(graph.x.shift, where, "constant");
+}
+
+// Nodes that count must exist, ascend and carry a label.
+void check_counted(const torch::Tensor& nodes, const torch::Tensor& y, const std::string& where,
+                   const char* use) {
+  if (!nodes.defined() || nodes.scalar_type() != torch::kInt64) {
+    fail(ErrorKind::data, "{}: the list of nodes for the {} is not an int64 tensor", where, use);
+  }
+  const auto node = nodes.accessor<int64_t, 1>();
+  const auto label = y.accessor<int64_t, 1>();
+  for (int64_t k = 0; k < nodes.numel(); ++k) {
+    if (node[k] < 0 || node[k] >= y.numel() || (k > 0 && node[k] <= node[k - 1])) {
+      fail(ErrorKind::data, "{}: entry {} of the nodes for the {} is {}, out of range or order",
+           where, k, use, node[k]);
+    }
+    if (label[node[k]] < 0) {
+      fail(ErrorKind::data, "{}: node {} counts for the {} but has no label", where, node[k], use);
+    }
+  }
+}
+
+void check_labels(const Domain& domain, int64_t classes, const std::string& where) {
+  const torch::Tensor& y = domain.labels.y;
+  if (!y.defined() || y.scalar_type() != torch::kInt64 || y.dim() != 1 ||
+      y.numel() != domain.graph.nodes()) {
+    fail(ErrorKind::data, "{}: labels are not one whole number for each of {} nodes", where,
+         domain.graph.nodes());
+  }
+  const auto label = y.accessor<int64_t, 1>();
+  for (int64_t i = 0; i < y.numel(); ++i) {
+    if (label[i] < -1 || label[i] >= classes) {
+      fail(ErrorKind::data, "{}: label {} of node {} is outside 0..{}", where, label[i], i,
+           classes - 1);
+    }
+  }
+  check_counted(domain.labels.loss, y, where, "loss");
+  check_counted(domain.labels.evaluate, y, where, "metric");
+}
+
+// A metric is computed per group of domains, so what it needs is asked of the group.
+void check_groups(const Task& task, Role role) {
+  std::map<std::string, std::set<int64_t>> classes_of;
+  for (const Domain& domain : task.domains(role)) {
+    std::set<int64_t>& seen = classes_of[domain.group];
+    const torch::Tensor y = domain.labels.y.index_select(0, domain.labels.evaluate);
+    const auto label = y.accessor<int64_t, 1>();
+    for (int64_t k = 0; k < y.numel(); ++k) seen.insert(label[k]);
+  }
+  for (const auto& [group, seen] : classes_of) {
+    if (seen.empty()) {
+      fail(ErrorKind::data, "{}: no labelled node to evaluate", place(task, role, group));
+    }
+    if (task.metric == MetricKind::roc_auc && seen.size() < 2) {
+      fail(ErrorKind::data, "{}: all labels are {}, so ROC-AUC is undefined",
+           place(task, role, group), *seen.begin());
+    }
+  }
+}
+
+}  // namespace
+
+void check_task(const Task& task) {
+  if (task.training.empty() || task.validation.empty() || task.test.empty()) {
+    fail(ErrorKind::data, "{}: {} training, {} validation and {} test domains; one of each needed",
+         task.name, task.training.size(), task.validation.size(), task.test.size());
+  }
+  if (task.classes < 2 || (task.loss == LossKind::binary_pair && task.classes != 2)) {
+    fail(ErrorKind::data, "{}: {} classes under the {} loss", task.name, task.classes,
+         to_string(task.loss));
+  }
+  for (const Role role : {Role::train, Role::validation, Role::test}) {
+    for (const Domain& domain : task.domains(role)) {
+      const std::string where = place(task, role, domain.name);
+      check_graph(domain.graph, task.features(), where);
+      check_labels(domain, task.classes, where);
+      if (role == Role::train && domain.labels.loss.numel() == 0) {
+        fail(ErrorKind::data, "{}: no labelled node to train on", where);
+      }
+    }
+    if (role != Role::train) check_groups(task, role);
+  }
+}
+
+}  // namespace grm

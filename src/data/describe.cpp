@@ -1,0 +1,73 @@
+#include "grm/data/describe.h"
+
+#include <fmt/ranges.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace grm {
+namespace {
+
+std::vector<int64_t> count_labels(const torch::Tensor& y, int64_t classes) {
+  std::vector<int64_t> counts(classes, 0);
+  const auto label = y.accessor<int64_t, 1>();
+  for (int64_t i = 0; i < y.numel(); ++i) {
+    if (label[i] >= 0 && label[i] < classes) ++counts[label[i]];
+  }
+  return counts;
+}
+
+double majority(const std::vector<int64_t>& counts) {
+  const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  if (total == 0) return 0;
+  return static_cast<double>(*std::max_element(counts.begin(), counts.end())) /
+         static_cast<double>(total);
+}
+
+}  // namespace
+
+DomainSummary describe(const Domain& domain, Role role, int64_t classes) {
+  const Adjacency& edges = *domain.graph.edges;
+  DomainSummary summary;
+  summary.name = domain.name;
+  summary.group = domain.group;
+  summary.role = role;
+  summary.nodes = edges.rows();
+  summary.edges = edges.nnz();
+  summary.features = domain.graph.x.width();
+  summary.feature_nonzeros = domain.graph.x.nonzeros();
+  summary.labels = count_labels(domain.labels.y.index_select(0, domain.labels.evaluate), classes);
+  summary.majority_share = majority(summary.labels);
+  summary.unlabelled = domain.labels.y.lt(0).sum().item<int64_t>();
+  for (int64_t i = 0; i < edges.rows(); ++i) {
+    const int64_t begin = edges.in.offset()[i], end = edges.in.offset()[i + 1];
+    const bool receives = end > begin;
+    const bool sends = edges.out.offset()[i + 1] > edges.out.offset()[i];
+    summary.no_in += !receives;
+    summary.no_out += !sends;
+    summary.isolated += !receives && !sends;
+    summary.self_loops += std::binary_search(edges.in.index() + begin, edges.in.index() + end, i);
+  }
+  if (summary.nodes > 0) {
+    summary.mean_degree = static_cast<double>(summary.edges) / static_cast<double>(summary.nodes);
+  }
+  return summary;
+}
+
+std::vector<DomainSummary> describe(const Task& task) {
+  std::vector<DomainSummary> summaries;
+  for (const Role role : {Role::train, Role::validation, Role::test}) {
+    for (const Domain& domain : task.domains(role)) {
+      summaries.push_back(describe(domain, role, task.classes));
+    }
+  }
+  return summaries;
+}
+
+std::string label_note(const torch::Tensor& y, int64_t classes) {
+  const std::vector<int64_t> counts = count_labels(y, classes);
+  return fmt::format("labels {}, majority share {:.3f}", fmt::join(counts, " "), majority(counts));
+}
+
+}  // namespace grm

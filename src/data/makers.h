@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "grm/data/dataset.h"
+
+namespace grm {
+
+/// One maker per row of the table in registry.cpp; each is defined in the dataset's own file.
+std::unique_ptr<Dataset> make_sbm();
+std::unique_ptr<Dataset> make_cora();
+std::unique_ptr<Dataset> make_cora_mix();
+std::unique_ptr<Dataset> make_photo();
+std::unique_ptr<Dataset> make_twitch();
+std::unique_ptr<Dataset> make_fb100();
+std::unique_ptr<Dataset> make_elliptic();
+std::unique_ptr<Dataset> make_arxiv();
+
+}  // namespace grm

@@ -1,0 +1,71 @@
+#include <torch/torch.h>
+
+#include <map>
+
+#include "grm/core/error.h"
+#include "grm/data/dataset.h"
+#include "makers.h"
+
+namespace grm {
+
+const std::vector<DatasetEntry>& datasets() {
+  static const std::vector<DatasetEntry> table = {
+      {"sbm", "generated block-model graph with artificial spurious features; needs no file", "",
+       make_sbm},
+      {"cora", "Cora citations with artificial spurious features, ten domains",
+       "https://github.com/kimiyoung/planetoid (data/ind.cora.*)", make_cora},
+      {"cora-mix", "Cora with true and spurious features mixed by a bias ratio, ten domains",
+       "https://github.com/kimiyoung/planetoid (data/ind.cora.*)", make_cora_mix},
+      {"photo", "Amazon Photo co-purchases with artificial spurious features, ten domains",
+       "https://github.com/shchur/gnn-benchmark (data/npz/amazon_electronics_photo.npz)",
+       make_photo},
+      {"twitch", "Twitch friendships in seven regions: does a streamer use explicit language",
+       "https://github.com/CUAI/Non-Homophily-Benchmarks (folder twitch)", make_twitch},
+      {"fb100", "Facebook friendships at universities in 2005: gender",
+       "https://archive.org/details/oxford-2005-facebook-matrix", make_fb100},
+      {"elliptic", "Bitcoin transactions in 49 time steps: licit or illicit",
+       "https://www.kaggle.com/datasets/ellipticco/elliptic-data-set", make_elliptic},
+      {"arxiv", "ogbn-arxiv citations by year: subject area",
+       "https://ogb.stanford.edu/docs/nodeprop/#ogbn-arxiv", make_arxiv},
+  };
+  return table;
+}
+
+const DatasetEntry& find_dataset(const std::string& name) {
+  std::vector<std::string> known;
+  for (const DatasetEntry& entry : datasets()) {
+    if (entry.name == name) return entry;
+    known.push_back(entry.name);
+  }
+  std::string listed;
+  for (const std::string& word : known) listed += (listed.empty() ? "" : ", ") + word;
+  fail(ErrorKind::config, "'{}' is not a dataset{}; known: {}", name, did_you_mean(name, known),
+       listed);
+}
+
+DatasetChoice::DatasetChoice(const std::string& name)
+    : entry_(find_dataset(name)), dataset_(entry_.make()) {
+  dataset_->declare(options_);
+  options_.add("symmetrise", symmetrise_, "add the reverse of every stored pair");
+  options_.choice("centre", centre_, {"none", "domain"},
+                  "subtract each domain's own mean from its features");
+}
+
+Task DatasetChoice::load(const DataContext& context) const {
+  Task task = dataset_->load(context);
+  std::map<const Adjacency*, AdjacencyPtr> done;  // several domains may share one topology
+  for (std::vector<Domain>* domains : {&task.training, &task.validation, &task.test}) {
+    for (Domain& domain : *domains) {
+      if (symmetrise_) {
+        AdjacencyPtr& both = done[domain.graph.edges.get()];
+        if (!both) both = symmetrised(*domain.graph.edges);
+        domain.graph.edges = both;
+      }
+      if (centre_ == "domain") domain.graph.x = domain.graph.x.centred();
+    }
+  }
+  check_task(task);
+  return task;
+}
+
+}  // namespace grm

@@ -1,0 +1,206 @@
+// Generative Risk Minimization (Wang et al., TMLR 2025).
+//
+//   G -> Q(Z|G) -> z -> (xhat, ehat) -> classifier            generator g and classifier f
+//   L = L_s + alpha (KL_z + KL_e) + beta L_d                  supervision, regularisation, invariance
+//
+// The equations are in generator.h / encoder.cpp / decoder.cpp (Eq. 4 to 6), losses.cpp (L_r, L_d)
+// and model.cpp (how they are put together); this file draws batches and takes steps.
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "grm/methods/grm/model.h"
+#include "grm/methods/table.h"
+#include "grm/nn/losses.h"
+#include "grm/ops/sparse.h"
+
+namespace grm {
+namespace {
+
+constexpr int64_t kEvaluationBatch = 512;       // ego-nets per evaluation batch
+constexpr int64_t kKeptEvaluationRows = 2000000;  // ego-net nodes kept between evaluations
+
+class Grm final : public Method {
+ public:
+  Grm(const GrmOptions& options, const TrainView& view, const Rng& rng)
+      : options_(options),
+        view_(view),
+        rng_(rng),
+        set_(rng),
+        model_(set_, options, view.features, view.classes),
+        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == "adamw") {}
+
+  std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    const int64_t steps = steps_per_epoch();
+    double sums[5] = {};
+    for (int64_t step = 0; step < steps; ++step) {
+      optimiser_.zero_grad();
+      for (size_t d = 0; d < view_.training.size(); ++d) {
+        const GrmTerms terms = domain_losses(epoch, step, steps, d);
+        const torch::Tensor total = terms.total(options_);
+        const double share = 1.0 / static_cast<double>(view_.training.size());
+        (total * share).backward();
+        const torch::Tensor values[5] = {total, terms.supervision, terms.latent_kl, terms.edge_kl,
+                                         terms.invariance};
+        for (int k = 0; k < 5; ++k) {
+          sums[k] += values[k].item<double>() * share / static_cast<double>(steps);
+        }
+      }
+      optimiser_.step();
+    }
+    return {{"total", sums[0]},
+            {"supervision", sums[1]},
+            {"latent_kl", sums[2]},
+            {"edge_kl", sums[3]},
+            {"invariance", sums[4]}};
+  }
+
+  torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
+    const torch::NoGradGuard no_grad;
+    nn::Pass pass = nn::Pass::evaluate();
+    const DomainEncoding domain = model_.encode_domain(graph, pass);
+    if (options_.scope == "whole") {
+      const PreparedBatch g = model_.prepare(whole_batch(graph.edges));
+      return predict(domain, g, 0, pass).index_select(0, nodes);
+    }
+    std::vector<torch::Tensor> parts;
+    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
+      const int64_t count = std::min(kEvaluationBatch, nodes.numel() - begin);
+      const PreparedBatch& g = evaluation_batch(graph.edges, nodes.narrow(0, begin, count));
+      parts.push_back(predict(domain, g, begin / kEvaluationBatch, pass));
+    }
+    return torch::cat(parts);
+  }
+
+  nn::ParameterSet& parameters() override { return set_; }
+  std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
+
+ private:
+  int64_t steps_per_epoch() const {
+    if (options_.scope == "whole") return 1;
+    if (options_.steps > 0) return options_.steps;
+    int64_t largest = 1;
+    for (const Domain& domain : view_.training) {
+      largest = std::max(largest, domain.labels.loss.numel());
+    }
+    return (largest + options_.batch - 1) / options_.batch;
+  }
+
+  // Target nodes of one step: a fresh draw of `batch` nodes, or, when an epoch visits every node,
+  // the step's share of one permutation.
+  torch::Tensor targets(const Domain& domain, int64_t epoch, int64_t step, int64_t steps,
+                        size_t index) const {
+    const torch::Tensor& all = domain.labels.loss;
+    const int64_t n = all.numel();
+    const bool visit_all = options_.steps == 0;
+    Stream draws = visit_all ? rng_.stream("targets", epoch, index)
+                             : rng_.stream("targets", epoch * 1000003 + step, index);
+    std::vector<int64_t> chosen = draws.choose(n, visit_all ? n : options_.batch);
+    if (visit_all) {
+      const int64_t share = (n + steps - 1) / steps;
+      const int64_t begin = std::min(n, step * share), end = std::min(n, begin + share);
+      chosen = std::vector<int64_t>(chosen.begin() + begin, chosen.begin() + end);
+      if (chosen.empty()) chosen.push_back(0);
+    }
+    return all.index_select(0, torch::tensor(chosen, torch::kInt64));
+  }
+
+  GrmTerms domain_losses(int64_t epoch, int64_t step, int64_t steps, size_t index) {
+    const Domain& domain = view_.training[index];
+    const Graph& graph = domain.graph;
+    const uint64_t place = static_cast<uint64_t>(step) * view_.training.size() + index;
+    nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
+    GraphBatch batch;
+    torch::Tensor items, y;
+    if (options_.scope == "whole") {
+      batch = whole_batch(graph.edges);
+      items = domain.labels.loss;
+      y = domain.labels.y.index_select(0, items);
+    } else {
+      const torch::Tensor chosen = targets(domain, epoch, step, steps, index);
+      batch = ego_batch(*graph.edges, chosen, options_.fanout,
+                        rng_.stream("neighbours", epoch, place));
+      y = domain.labels.y.index_select(0, chosen);
+    }
+    const PreparedBatch g = model_.prepare(std::move(batch));
+    torch::Tensor eps;
+    if (options_.stochastic()) eps = noise(rng_.stream("latent", epoch, place), g.batch.rows());
+    return model_.losses(graph, g, eps, view_.loss, items, y, pass);
+  }
+
+  torch::Tensor noise(const Stream& stream, int64_t rows) const {
+    torch::Tensor eps = torch::empty({rows, options_.latent}, torch::kFloat32);
+    stream.fill_normal(eps.data_ptr<float>(), eps.numel());
+    return eps;
+  }
+
+  // Logarithm of the class probabilities averaged over S seeded samples of z (Section 6 of the
+  // specification); the seeds depend on the run and the place of the batch only.
+  torch::Tensor predict(const DomainEncoding& domain, const PreparedBatch& g, int64_t place,
+                        nn::Pass& pass) {
+    const Posterior q = model_.posterior(domain, g, pass);
+    const int64_t samples = options_.stochastic() ? options_.samples : 0;
+    torch::Tensor sum;
+    for (int64_t s = 0; s < std::max<int64_t>(samples, 1); ++s) {
+      const torch::Tensor eps =
+          samples > 0 ? noise(rng_.stream("evaluate", s, place), g.batch.rows()) : torch::Tensor();
+      const torch::Tensor z = GrmModel::sample(q, eps);
+      const torch::Tensor logits = model_.classify(g, z, model_.generate(g, z), pass);
+      if (samples <= 1) return logits;
+      const torch::Tensor p = nn::class_probabilities(logits);
+      sum = sum.defined() ? sum + p : p;
+    }
+    return torch::log(torch::clamp_min(sum / static_cast<double>(samples), 1e-30));
+  }
+
+  // Ego-nets for evaluation are drawn once: the same in every epoch, and kept while they are few.
+  const PreparedBatch& evaluation_batch(const AdjacencyPtr& edges, const torch::Tensor& nodes) {
+    for (const auto& [graph, targets, g] : kept_) {
+      if (graph == edges && torch::equal(targets, nodes)) return g;
+    }
+    PreparedBatch g =
+        model_.prepare(ego_batch(*edges, nodes, options_.fanout, rng_.stream("evaluate-ego")));
+    if (kept_rows_ + g.batch.rows() > kKeptEvaluationRows) {
+      passing_ = std::move(g);
+      return passing_;
+    }
+    kept_rows_ += g.batch.rows();
+    kept_.push_back({edges, nodes, std::move(g)});
+    return kept_.back().batch;
+  }
+
+  struct KeptBatch {
+    AdjacencyPtr edges;
+    torch::Tensor nodes;
+    PreparedBatch batch;
+  };
+
+  GrmOptions options_;
+  TrainView view_;
+  Rng rng_;
+  nn::ParameterSet set_;
+  GrmModel model_;
+  nn::Adam optimiser_;
+  std::deque<KeptBatch> kept_;  // a deque: references stay valid while it grows
+  int64_t kept_rows_ = 0;
+  PreparedBatch passing_;
+};
+
+class GrmRecipe final : public MethodRecipe {
+ public:
+  void declare(OptionList& list) override { options_.declare(list); }
+  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
+    options_.check();
+    return std::make_unique<Grm>(options_, view, rng);
+  }
+
+ private:
+  GrmOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<MethodRecipe> make_grm() { return std::make_unique<GrmRecipe>(); }
+
+}  // namespace grm

@@ -1,0 +1,99 @@
+#include "grm/methods/grm/options.h"
+
+#include "grm/core/error.h"
+
+namespace grm {
+
+void GrmOptions::declare(OptionList& list) {
+  list.choice("scope", scope, {"ego", "whole"},
+              "what is classified: the ego-net of each target node (paper), or the whole domain "
+              "graph at once");
+  list.add("fanout", fanout, {0, 10000},
+           "neighbours drawn per hop for an ego-net, without replacement");
+  list.add("batch", batch, {1, 1e9}, "target nodes per training domain and optimiser step (ego)");
+  list.add("steps", steps, {0, 1e6},
+           "optimiser steps per epoch (ego); 0: as many as visit every labelled node once");
+  list.choice("encoder_input", encoder_input, {"concat", "raw", "centred"},
+              "node and domain representations concatenated (paper, settings), the features "
+              "(paper, Eq. 4), or the features minus their domain mean");
+  list.choice("encoder", encoder, {"gcn2", "gcn1", "mlp", "linear"},
+              "two propagating layers (paper), one, none, or a single linear map");
+  list.add("encoder_norm", encoder_norm, "batch normalisation before the encoder's ReLU");
+  list.add("log_sigma_bias", log_sigma_bias, {-10, 4},
+           "added to log sigma; -3 starts almost deterministic");
+  list.add("latent", latent, {1, 65536}, "width d_z of the latent variable");
+  list.add("decoder_width", decoder_width, {0, 1e6},
+           "width of the generated node features; 0: that of the input features (literal)");
+  list.add("edge_width", edge_width, {1, 65536}, "width of the edge decoder f_e");
+  list.choice("edge_support", edge_support, {"all", "observed"},
+              "generate edges over all ordered pairs of G (paper), or over observed pairs and "
+              "self-pairs");
+  list.choice("conv", conv, {"kipf", "sum"},
+              "graph convolution of every GNN: self-loops and symmetric normalisation, or the "
+              "plain sum of the published code");
+  list.add("hidden", hidden, {1, 65536}, "hidden width of the classifier and of the input GCNs");
+  list.add("dropout", dropout, {0, 0.99}, "dropout after the first layer of each GCN");
+  list.choice("readout", readout, {"centre", "mean"},
+              "an ego-net's logits: those of its target node, or the mean over its nodes");
+  list.add("alpha", alpha, {0, 1e6}, "weight of the regularisation loss L_r");
+  list.add("beta", beta, {0, 1e6}, "weight of the invariance loss L_d");
+  list.add("theta", theta, {1e-6, 1 - 1e-6}, "prior probability of a generated edge");
+  list.choice("pair_reduction", pair_reduction, {"mean", "sum"},
+              "edge KL of a graph: mean over its pairs, or their sum (literal)");
+  list.choice("latent_reduction", latent_reduction, {"sum", "mean"},
+              "latent KL of a node: sum over dimensions (paper), or their mean");
+  list.choice("domain_encoding", domain_encoding, {"pooled", "exact"},
+              "h_i from one encoder pass over the domain graph, or from a pass over the subgraph "
+              "induced by each V_i^D");
+  list.choice("ablation", ablation, {"none", "R", "I", "V"},
+              "leave out the regularisation loss, the invariance loss, or the sampling");
+  list.choice("influence", influence, {"auto", "exact", "sampled"},
+              "V_i^D: all of it, a sample, or exact where it fits the budget");
+  list.add("influence_length", influence_length, {0, 20}, "L*, largest mean path length");
+  list.add("influence_paths", influence_paths, {0, 1e9}, "P*, smallest geometric mean of paths");
+  list.add("influence_members", influence_members, {1, 1e6}, "sampled: members kept per node");
+  list.add("influence_neighbours", influence_neighbours, {1, 1e6},
+           "sampled: neighbours that estimate the two means");
+  list.add("influence_budget_mib", influence_budget_mib, {1, 1e9},
+           "memory that exact sets of one graph may take under influence = auto");
+  list.choice("optimiser", optimiser, {"adam", "adamw"},
+              "Adam (paper) or AdamW (published code)");
+  list.add("lr", lr, {0, 10}, "learning rate");
+  list.add("weight_decay", weight_decay, {0, 10}, "weight decay");
+  list.add("samples", samples, {0, 10000},
+           "seeded passes averaged when predicting; 0: one pass with z = mu");
+}
+
+void GrmOptions::check() const {
+  if (scope == "whole" && edge_support == "all") {
+    fail(ErrorKind::config,
+         "method.scope = whole needs method.edge_support = observed: all pairs of a domain graph "
+         "would be n^2 generated edges");
+  }
+  if (fanout.empty() && scope == "ego") {
+    fail(ErrorKind::config, "method.fanout is empty; give one number per hop, as in [20, 0]");
+  }
+}
+
+std::vector<Preset> grm_presets() {
+  return {
+      {"paper",
+       "Settings of the paper: concatenated inputs, 2-layer GCN encoder, ego-nets, all pairs",
+       {{"train.eval_every", "10"}}},
+      {"paper-raw",
+       "The paper's Eq. 4: the encoder reads the features themselves",
+       {{"encoder_input", "raw"}, {"lr", "0.001"}, {"train.eval_every", "10"}}},
+      {"centred",
+       "Domain-centred features, linear encoder, whole graph, observed edges",
+       {{"encoder_input", "centred"},
+        {"encoder", "linear"},
+        {"log_sigma_bias", "-3"},
+        {"scope", "whole"},
+        {"edge_support", "observed"},
+        {"latent_reduction", "mean"},
+        {"beta", "0.01"},
+        {"lr", "0.003"}}},
+  };
+}
+
+}  // namespace grm

@@ -1,0 +1,99 @@
+#include "grm/nn/backbone.h"
+
+#include <torch/torch.h>
+
+#include "backbones.h"
+#include "grm/core/error.h"
+
+namespace grm::nn {
+
+void BackboneOptions::declare(OptionList& list) {
+  std::vector<std::string> names;
+  for (const BackboneEntry& entry : backbones()) names.push_back(entry.name);
+  list.choice("backbone", backbone, names, "The network that turns a graph into class scores.");
+  list.choice("conv", conv, {"sum", "kipf"},
+              "How a gcn layer gathers neighbours: plain sums, or self-loops and symmetric "
+              "normalisation.");
+  list.add("hidden", hidden, {1, 65536}, "Width of the hidden layers (per head in gat).");
+  list.add("layers", layers, {1, 1024},
+           "Number of layers that pass messages (of linear layers in mlp; gpr ignores it).");
+  list.add("dropout", dropout, {0, 0.99}, "Share of the hidden entries dropped while training.");
+  list.add("batch_norm", batch_norm,
+           "Whether hidden layers are normalised over the rows of the pass (gcn, sage, gat, mlp).");
+  list.add("heads", heads, {1, 256}, "Number of attention heads of gat.");
+  list.add("weight_last_layer", weight_last_layer,
+           "Whether edge weights reach the last layer as well (gcn, sage).");
+}
+
+const std::vector<BackboneEntry>& backbones() {
+  static const std::vector<BackboneEntry> table = {
+      {"gcn", "graph convolutions by weighted sums, with or without normalisation", make_gcn},
+      {"sage", "GraphSAGE with the mean of the in-neighbours", make_sage},
+      {"gat", "graph attention with several heads", make_gat},
+      {"gpr", "two linear layers and a learned mixture of ten propagation steps", make_gpr},
+      {"gcnii", "deep graph convolutions with initial residuals and identity maps", make_gcnii},
+      {"mlp", "linear layers that do not see the edges", make_mlp},
+  };
+  return table;
+}
+
+std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
+                                        const BackboneOptions& options, int64_t features,
+                                        int64_t classes) {
+  std::vector<std::string> names;
+  for (const BackboneEntry& entry : backbones()) {
+    if (entry.name == options.backbone) {
+      return entry.make(set, prefix, options, features, classes);
+    }
+    names.push_back(entry.name);
+  }
+  fail(ErrorKind::config, "unknown backbone '{}'{}", options.backbone,
+       did_you_mean(options.backbone, names));
+}
+
+std::string tensor_name(const std::string& prefix, const std::string& kind, int64_t number) {
+  const std::string name = number == 0 ? kind : kind + std::to_string(number);
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+void check_input(const BackboneInput& input, const std::string& backbone, bool takes_weights) {
+  const int64_t nodes = input.edges->rows();
+  if (input.x.rows() != nodes) {
+    fail(ErrorKind::shape, "{}: the graph has {} nodes, but the features have {} rows", backbone,
+         nodes, input.x.rows());
+  }
+  if (!input.edge_weights.defined()) return;
+  if (!takes_weights) {
+    fail(ErrorKind::config, "the backbone '{}' takes no edge weights; use 'gcn' or 'sage'",
+         backbone);
+  }
+  if (input.edge_weights.dim() != 1 || input.edge_weights.numel() != input.edges->nnz()) {
+    fail(ErrorKind::shape, "{}: {} edge weights were given for a graph of {} edges", backbone,
+         input.edge_weights.numel(), input.edges->nnz());
+  }
+}
+
+Features drop_features(const Features& x, double p, Pass& pass) {
+  if (!pass.training() || p == 0.0) return x;
+  Features dropped = x;
+  if (x.sparse) {
+    dropped.sparse_values = pass.dropout(
+        x.sparse_values.defined() ? x.sparse_values : torch::ones({x.sparse->nnz()}), p);
+  }
+  if (x.dense.defined()) dropped.dense = pass.dropout(x.dense, p);
+  return dropped;
+}
+
+BlockNorms::BlockNorms(ParameterSet& set, const std::string& prefix, bool enabled, int64_t blocks,
+                       int64_t width) {
+  if (!enabled) return;
+  for (int64_t b = 1; b <= blocks; ++b) {
+    norms_.emplace_back(set, tensor_name(prefix, "norm", b), width);
+  }
+}
+
+torch::Tensor BlockNorms::forward(int64_t block, const torch::Tensor& rows, const Pass& pass) {
+  return norms_.empty() ? rows : norms_[block].forward(rows, pass);
+}
+
+}  // namespace grm::nn

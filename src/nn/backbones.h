@@ -1,0 +1,37 @@
+#pragma once
+
+#include "grm/nn/backbone.h"
+
+// What the files of the single backbones share.
+namespace grm::nn {
+
+using MakeBackbone = std::unique_ptr<Backbone>(ParameterSet& set, const std::string& prefix,
+                                               const BackboneOptions& options, int64_t features,
+                                               int64_t classes);
+MakeBackbone make_gcn, make_sage, make_gat, make_gpr, make_gcnii, make_mlp;
+
+/// "prefix.kind3", or "kind3" without prefix; number 0 is left out.
+std::string tensor_name(const std::string& prefix, const std::string& kind, int64_t number = 0);
+
+/// Error(shape) unless features, edges and weights belong to the same graph; Error(config) naming
+/// the backbone for weights where `takes_weights` is false.
+void check_input(const BackboneInput& input, const std::string& backbone, bool takes_weights);
+
+/// Input dropout that keeps features sparse: stored non-zeros of the sparse part are dropped (its
+/// zeros stay zero anyway), the dense part entry by entry. The shift is a constant row, not data of
+/// a node, and is not dropped.
+Features drop_features(const Features& x, double p, Pass& pass);
+
+/// The normalisations between layers, or none with batch_norm = false: a block's rows pass through
+/// unchanged then.
+class BlockNorms {
+ public:
+  BlockNorms(ParameterSet& set, const std::string& prefix, bool enabled, int64_t blocks,
+             int64_t width);
+  torch::Tensor forward(int64_t block, const torch::Tensor& rows, const Pass& pass);
+
+ private:
+  std::vector<BatchNorm> norms_;
+};
+
+}  // namespace grm::nn

@@ -1,0 +1,58 @@
+#include <torch/torch.h>
+
+#include "backbones.h"
+#include "grm/nn/convolutions.h"
+
+namespace grm::nn {
+namespace {
+
+/// Attention layers over the graph with one self-loop per node: (conv, normalise, elu, dropout)
+/// with concatenated heads, then a last conv that averages its heads.
+class Gat : public Backbone {
+ public:
+  Gat(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
+      int64_t features, int64_t classes)
+      : options_(options),
+        patterns_([](const AdjacencyPtr& edges) {
+          return Propagation{with_self_loops(*edges), {}};
+        }),
+        norms_(set, prefix, options.batch_norm, options.layers - 1,
+               options.heads * options.hidden) {
+    for (int64_t l = 1; l <= options.layers; ++l) {
+      const bool is_last = l == options.layers;
+      layers_.emplace_back(set, tensor_name(prefix, "conv", l),
+                           l == 1 ? features : options.heads * options.hidden,
+                           is_last ? classes : options.hidden, options.heads, !is_last);
+    }
+  }
+
+  BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
+    check_input(input, "gat", false);
+    const int64_t last = options_.layers - 1;
+    const AdjacencyPtr pattern = patterns_.get(input.edges).pattern;
+    torch::Tensor h;
+    for (int64_t l = 0; l < last; ++l) {
+      const torch::Tensor z =
+          l == 0 ? layers_[l].forward(input.x, pattern) : layers_[l].forward(h, pattern);
+      h = pass.dropout(torch::elu(norms_.forward(l, z, pass)), options_.dropout);
+    }
+    const GatLayer& top = layers_[last];
+    return {h, last == 0 ? top.forward(input.x, pattern) : top.forward(h, pattern)};
+  }
+
+ private:
+  BackboneOptions options_;
+  PropagationCache patterns_;
+  BlockNorms norms_;
+  std::vector<GatLayer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backbone> make_gat(ParameterSet& set, const std::string& prefix,
+                                   const BackboneOptions& options, int64_t features,
+                                   int64_t classes) {
+  return std::make_unique<Gat>(set, prefix, options, features, classes);
+}
+
+}  // namespace grm::nn

@@ -1,0 +1,57 @@
+#include <torch/torch.h>
+
+#include "backbones.h"
+
+namespace grm::nn {
+namespace {
+
+/// (conv, normalise, relu, dropout) for all layers but the last, which is a plain conv.
+class Gcn : public Backbone {
+ public:
+  Gcn(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
+      int64_t features, int64_t classes)
+      : options_(options),
+        dtype_(set.dtype()),
+        plain_(options.conv, set.dtype()),
+        norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden) {
+    for (int64_t l = 1; l <= options.layers; ++l) {
+      layers_.emplace_back(set, tensor_name(prefix, "conv", l), l == 1 ? features : options.hidden,
+                           l == options.layers ? classes : options.hidden);
+    }
+  }
+
+  BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
+    check_input(input, "gcn", true);
+    const int64_t last = options_.layers - 1;
+    const bool weighted = input.edge_weights.defined();
+    Propagation inner, outer;
+    if (weighted) inner = make_propagation(options_.conv, input.edges, input.edge_weights, dtype_);
+    outer = weighted && options_.weight_last_layer ? inner : plain_.get(input.edges);
+    if (!weighted) inner = outer;
+    torch::Tensor h;
+    for (int64_t l = 0; l < last; ++l) {
+      const torch::Tensor z =
+          l == 0 ? layers_[l].forward(input.x, inner) : layers_[l].forward(h, inner);
+      h = pass.dropout(torch::relu(norms_.forward(l, z, pass)), options_.dropout);
+    }
+    const GcnLayer& top = layers_[last];
+    return {h, last == 0 ? top.forward(input.x, outer) : top.forward(h, outer)};
+  }
+
+ private:
+  BackboneOptions options_;
+  torch::Dtype dtype_;
+  PropagationCache plain_;
+  BlockNorms norms_;
+  std::vector<GcnLayer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backbone> make_gcn(ParameterSet& set, const std::string& prefix,
+                                   const BackboneOptions& options, int64_t features,
+                                   int64_t classes) {
+  return std::make_unique<Gcn>(set, prefix, options, features, classes);
+}
+
+}  // namespace grm::nn

@@ -1,0 +1,48 @@
+#include <torch/torch.h>
+
+#include "backbones.h"
+#include "grm/nn/convolutions.h"
+
+namespace grm::nn {
+namespace {
+
+constexpr int64_t kSteps = 10;
+constexpr double kAlpha = 0.1;
+constexpr double kPropagationDropout = 0.5;  // in every training pass, whatever `dropout` says
+
+/// GPR-GNN: two linear layers, then a learned mixture of the powers of the kipf operator.
+class Gpr : public Backbone {
+ public:
+  Gpr(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
+      int64_t features, int64_t classes)
+      : dropout_(options.dropout),
+        operators_("kipf", set.dtype()),
+        first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
+        second_(set, tensor_name(prefix, "linear", 2), options.hidden, classes),
+        coefficients_(set.parameter(tensor_name(prefix, "coefficients"),
+                                    pagerank_coefficients(kSteps, kAlpha, set.dtype()))) {}
+
+  BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
+    check_input(input, "gpr", false);
+    const Features x = drop_features(input.x, dropout_, pass);
+    const torch::Tensor hidden = pass.dropout(torch::relu(first_.forward(x)), dropout_);
+    const torch::Tensor scores = pass.dropout(second_.forward(hidden), kPropagationDropout);
+    return {hidden, generalised_pagerank(operators_.get(input.edges), scores, coefficients_)};
+  }
+
+ private:
+  double dropout_;
+  PropagationCache operators_;
+  Linear first_, second_;
+  torch::Tensor coefficients_;  // [kSteps + 1]
+};
+
+}  // namespace
+
+std::unique_ptr<Backbone> make_gpr(ParameterSet& set, const std::string& prefix,
+                                   const BackboneOptions& options, int64_t features,
+                                   int64_t classes) {
+  return std::make_unique<Gpr>(set, prefix, options, features, classes);
+}
+
+}  // namespace grm::nn

@@ -1,0 +1,40 @@
+#include "grm/nn/layers.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "grm/core/error.h"
+#include "grm/ops/sparse.h"
+
+namespace grm::nn {
+
+Linear::Linear(ParameterSet& set, const std::string& name, int64_t in, int64_t out,
+               bool with_bias) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(in));
+  weight = set.uniform(name + ".weight", {in, out}, bound);
+  if (with_bias) bias = set.uniform(name + ".bias", {out}, bound);
+}
+
+torch::Tensor Linear::forward(const torch::Tensor& x) const {
+  return bias.defined() ? torch::addmm(bias, x, weight) : torch::mm(x, weight);
+}
+
+torch::Tensor Linear::forward(const Features& x) const {
+  const torch::Tensor y = ops::feature_linear(x, weight);
+  return bias.defined() ? y + bias : y;
+}
+
+GcnLayer::GcnLayer(ParameterSet& set, const std::string& name, int64_t in, int64_t out)
+    : weight(set.glorot(name + ".weight", in, out)),
+      bias(set.constant(name + ".bias", {out}, 0.0)) {}
+
+torch::Tensor GcnLayer::forward(const torch::Tensor& x, const Propagation& p) const {
+  return p.apply(torch::mm(x, weight)) + bias;
+}
+
+torch::Tensor GcnLayer::forward(const Features& x, const Propagation& p) const {
+  return p.apply(ops::feature_linear(x, weight)) + bias;
+}
+
+}  // namespace grm::nn

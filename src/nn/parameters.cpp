@@ -1,0 +1,117 @@
+#include "grm/nn/parameters.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "grm/core/error.h"
+
+namespace grm::nn {
+namespace {
+
+std::string shape_text(at::IntArrayRef shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+}  // namespace
+
+void ParameterSet::check_new(const std::string& name) const {
+  for (const Named* list : {&parameters_, &buffers_}) {
+    for (const auto& entry : *list) {
+      if (entry.first == name) throw InternalError("two tensors of a model are named " + name);
+    }
+  }
+}
+
+torch::Tensor ParameterSet::parameter(const std::string& name, const torch::Tensor& initial) {
+  check_new(name);
+  torch::Tensor value = torch::empty(initial.sizes(), torch::dtype(dtype_));
+  value.copy_(initial.detach());
+  parameters_.emplace_back(name, value.set_requires_grad(true));
+  return value;
+}
+
+torch::Tensor ParameterSet::uniform(const std::string& name, at::IntArrayRef shape, double bound) {
+  torch::Tensor value = torch::empty(shape, torch::dtype(dtype_));
+  const Stream stream = init_.stream("init/" + name);
+  AT_DISPATCH_FLOATING_TYPES(dtype_, "uniform", [&] {
+    stream.fill_uniform(value.data_ptr<scalar_t>(), value.numel(), static_cast<scalar_t>(-bound),
+                        static_cast<scalar_t>(bound));
+  });
+  return parameter(name, value);
+}
+
+torch::Tensor ParameterSet::glorot(const std::string& name, int64_t fan_in, int64_t fan_out) {
+  return uniform(name, {fan_in, fan_out}, std::sqrt(6.0 / static_cast<double>(fan_in + fan_out)));
+}
+
+torch::Tensor ParameterSet::constant(const std::string& name, at::IntArrayRef shape, double value) {
+  return parameter(name, torch::full(shape, value, torch::dtype(dtype_)));
+}
+
+torch::Tensor ParameterSet::buffer(const std::string& name, at::IntArrayRef shape, double value) {
+  check_new(name);
+  buffers_.emplace_back(name, torch::full(shape, value, torch::dtype(dtype_)));
+  return buffers_.back().second;
+}
+
+std::vector<torch::Tensor> ParameterSet::trainable() const {
+  std::vector<torch::Tensor> tensors;
+  for (const auto& entry : parameters_) tensors.push_back(entry.second);
+  return tensors;
+}
+
+int64_t ParameterSet::count() const {
+  int64_t total = 0;
+  for (const auto& entry : parameters_) total += entry.second.numel();
+  return total;
+}
+
+std::map<std::string, torch::Tensor> ParameterSet::snapshot() const {
+  std::map<std::string, torch::Tensor> state;
+  for (const Named* list : {&parameters_, &buffers_}) {
+    for (const auto& [name, tensor] : *list) state[name] = tensor.detach().clone();
+  }
+  return state;
+}
+
+void ParameterSet::restore(const std::map<std::string, torch::Tensor>& state) {
+  Named all = parameters_;
+  all.insert(all.end(), buffers_.begin(), buffers_.end());
+  // Everything is checked before anything is written: a refused state leaves the model as it was.
+  for (const auto& [name, tensor] : all) {
+    const auto found = state.find(name);
+    if (found == state.end()) {
+      fail(ErrorKind::data, "the saved model lacks the tensor '{}' of shape {}", name,
+           shape_text(tensor.sizes()));
+    }
+    if (found->second.sizes() != tensor.sizes()) {
+      fail(ErrorKind::shape, "the saved tensor '{}' has shape {}, but the model expects {}", name,
+           shape_text(found->second.sizes()), shape_text(tensor.sizes()));
+    }
+  }
+  if (state.size() != all.size()) {
+    std::map<std::string, torch::Tensor> rest = state;
+    for (const auto& entry : all) rest.erase(entry.first);
+    fail(ErrorKind::data, "the saved model has a tensor '{}' that this model does not know",
+         rest.begin()->first);
+  }
+  torch::NoGradGuard no_grad;
+  for (auto& [name, tensor] : all) tensor.copy_(state.at(name));
+}
+
+torch::Tensor Pass::dropout(const torch::Tensor& x, double p) {
+  if (!(p >= 0.0 && p < 1.0)) {
+    fail(ErrorKind::config, "the dropout rate is {}, but it must be at least 0 and below 1", p);
+  }
+  if (!training_ || p == 0.0) return x;
+  // Single precision for any x, so that float and double models drop the same entries.
+  torch::Tensor mask = torch::empty(x.sizes(), torch::kFloat32);
+  Stream(mix64(key_, calls_++)).fill_uniform(mask.data_ptr<float>(), mask.numel(), 0.0f, 1.0f);
+  mask.ge_(p);
+  return x * mask.to(x.scalar_type()).mul_(1.0 / (1.0 - p));
+}
+
+}  // namespace grm::nn

@@ -1,0 +1,64 @@
+#include <torch/torch.h>
+
+#include "grm/core/error.h"
+#include "grm/nn/layers.h"
+#include "grm/ops/sparse.h"
+
+namespace grm::nn {
+
+torch::Tensor Propagation::apply(const torch::Tensor& rows) const {
+  return ops::spmm(pattern, weights, rows);
+}
+
+Propagation make_propagation(const std::string& conv, const AdjacencyPtr& edges,
+                             const torch::Tensor& weights, torch::Dtype dtype) {
+  if (weights.defined() && (weights.dim() != 1 || weights.numel() != edges->nnz())) {
+    fail(ErrorKind::shape, "{} edge weights were given for a graph of {} edges", weights.numel(),
+         edges->nnz());
+  }
+  const torch::Tensor given = weights.defined() ? weights.to(dtype) : weights;
+  if (conv == "sum") return {edges, given};
+  if (conv != "kipf") {
+    fail(ErrorKind::config, "unknown convolution '{}': expected 'sum' or 'kipf'", conv);
+  }
+  torch::Tensor position;
+  const AdjacencyPtr looped = with_self_loops(*edges, &position);
+  torch::Tensor all = torch::ones({looped->nnz()}, torch::dtype(dtype));
+  if (given.defined()) all = all.index_copy(0, position, given);
+  return {looped, ops::normalise(looped, all)};
+}
+
+Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype) {
+  const torch::Tensor& offsets = edges->in.offsets;
+  const torch::Tensor degree = offsets.slice(0, 1) - offsets.slice(0, 0, edges->rows());
+  const torch::Tensor share = torch::reciprocal(degree.to(torch::kFloat64)).to(dtype);
+  return {edges, torch::repeat_interleave(share, degree)};
+}
+
+Propagation transposed(const Propagation& p) {
+  const torch::Tensor weights =
+      p.weights.defined() ? p.weights.index_select(0, p.pattern->out_edge) : p.weights;
+  return {with_transpose(p.pattern->out), weights};
+}
+
+PropagationCache::PropagationCache(const std::string& conv, torch::Dtype dtype)
+    : build_([conv, dtype](const AdjacencyPtr& edges) {
+        return make_propagation(conv, edges, {}, dtype);
+      }) {}
+
+Propagation PropagationCache::get(const AdjacencyPtr& edges) {
+  auto found = seen_.find(edges);
+  if (found == seen_.end()) {
+    for (auto it = seen_.begin(); it != seen_.end();) {
+      it = it->first.expired() ? seen_.erase(it) : std::next(it);
+    }
+    Propagation built = build_(edges);
+    if (built.pattern == edges) built.pattern = nullptr;
+    found = seen_.emplace(edges, std::move(built)).first;
+  }
+  Propagation result = found->second;
+  if (!result.pattern) result.pattern = edges;
+  return result;
+}
+
+}  // namespace grm::nn

@@ -1,0 +1,60 @@
+#include <torch/torch.h>
+
+#include "backbones.h"
+#include "grm/nn/convolutions.h"
+
+namespace grm::nn {
+namespace {
+
+/// The blocks of the GCN with GraphSAGE layers. Edge weights multiply the messages before the mean,
+/// whose divisor stays the number of pairs.
+class Sage : public Backbone {
+ public:
+  Sage(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
+       int64_t features, int64_t classes)
+      : options_(options),
+        means_([dtype = set.dtype()](const AdjacencyPtr& edges) {
+          return mean_propagation(edges, dtype);
+        }),
+        norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden) {
+    for (int64_t l = 1; l <= options.layers; ++l) {
+      layers_.emplace_back(set, tensor_name(prefix, "conv", l), l == 1 ? features : options.hidden,
+                           l == options.layers ? classes : options.hidden);
+    }
+  }
+
+  BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
+    check_input(input, "sage", true);
+    const int64_t last = options_.layers - 1;
+    const Propagation plain = means_.get(input.edges);
+    Propagation inner = plain;
+    if (input.edge_weights.defined()) {
+      inner.weights = plain.weights * input.edge_weights.to(plain.weights.scalar_type());
+    }
+    const Propagation& outer = options_.weight_last_layer ? inner : plain;
+    torch::Tensor h;
+    for (int64_t l = 0; l < last; ++l) {
+      const torch::Tensor z =
+          l == 0 ? layers_[l].forward(input.x, inner) : layers_[l].forward(h, inner);
+      h = pass.dropout(torch::relu(norms_.forward(l, z, pass)), options_.dropout);
+    }
+    const SageLayer& top = layers_[last];
+    return {h, last == 0 ? top.forward(input.x, outer) : top.forward(h, outer)};
+  }
+
+ private:
+  BackboneOptions options_;
+  PropagationCache means_;
+  BlockNorms norms_;
+  std::vector<SageLayer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backbone> make_sage(ParameterSet& set, const std::string& prefix,
+                                    const BackboneOptions& options, int64_t features,
+                                    int64_t classes) {
+  return std::make_unique<Sage>(set, prefix, options, features, classes);
+}
+
+}  // namespace grm::nn

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+
+#include "grm/core/error.h"
+#include "grm/graph/adjacency.h"
+#include "kernels.h"
+
+// What the differentiable operators share: checks of arguments, and the pattern in saved state.
+namespace grm::ops {
+
+/// "[3, 4] Float"
+std::string describe(const torch::Tensor& t);
+
+/// Error unless t is a float or double tensor on the CPU.
+void check_numbers(const char* op, const char* argument, const torch::Tensor& t);
+
+/// check_numbers, and Error(shape) unless t has the sizes `expected`; -1 stands for any size.
+void check_shape(const char* op, const char* argument, const torch::Tensor& t,
+                 const std::vector<int64_t>& expected);
+
+/// Error(shape) unless both have the same type of number.
+void check_same_type(const char* op, const char* first_argument, const torch::Tensor& first,
+                     const char* second_argument, const torch::Tensor& second);
+
+void check_pattern(const char* op, const AdjacencyPtr& a);
+
+/// An int64 vector on the CPU, contiguous.
+torch::Tensor check_index(const char* op, const char* argument, const torch::Tensor& t);
+
+/// The gradients of our operators are not themselves differentiable; asking for that must not
+/// silently give a constant.
+void check_first_order(const char* op);
+
+kernels::Pattern pattern_in(const Adjacency& a);
+kernels::Pattern pattern_out(const Adjacency& a);
+
+/// Keeps a pattern alive from forward to backward.
+void save_pattern(torch::autograd::AutogradContext* context, const AdjacencyPtr& a);
+AdjacencyPtr saved_pattern(torch::autograd::AutogradContext* context);
+
+/// The tensor, or an empty one of this type: autograd functions take no undefined tensors.
+inline torch::Tensor or_empty(const torch::Tensor& t, torch::ScalarType type) {
+  return t.defined() ? t : torch::empty({0}, type);
+}
+
+template <class T>
+const T* data(const torch::Tensor& t) {
+  return t.defined() ? t.data_ptr<T>() : nullptr;
+}
+
+/// Calls body(T{}) with T = float or double, the type of `t`.
+template <class Body>
+void with_type(const torch::Tensor& t, const Body& body) {
+  if (t.scalar_type() == torch::kFloat64) {
+    body(double{});
+  } else {
+    body(float{});
+  }
+}
+
+}  // namespace grm::ops

@@ -1,0 +1,183 @@
+#include "grm/train/config.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <sstream>
+
+#include "grm/core/error.h"
+
+namespace grm {
+
+void TrainOptions::declare(OptionList& list) {
+  list.add("epochs", epochs, {1, 1e7}, "training epochs");
+  list.add("eval_every", eval_every, {1, 1e7},
+           "epochs between evaluations; the last epoch is always evaluated");
+  list.add("patience", patience, {0, 1e7},
+           "stop after this many evaluations without a better validation score; 0: never");
+  list.choice("selection", selection, {"val", "last", "oracle"},
+              "which epoch's model is kept and reported: best validation, the last, or best test "
+              "(an upper bound, not a result); all three are recorded");
+  list.add("seeds", seeds, {1, 100000}, "independent runs");
+  list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
+  list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
+           "seconds between checkpoints; they never change a result");
+}
+
+RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_name,
+                     const std::string& preset)
+    : dataset(dataset_name), method(method_name, preset, dataset_name) {
+  train.declare(train_options_);
+  for (const auto& [key, value] : method.train_values()) train_options_.set("train", key, value);
+}
+
+void RunConfig::set(const std::string& path, const std::string& value) {
+  const size_t dot = path.find('.');
+  const std::string section = path.substr(0, dot);
+  if (dot == std::string::npos) {
+    fail(ErrorKind::config, "'{}' is not of the form section.key, as in method.lr=0.01", path);
+  }
+  const std::string key = path.substr(dot + 1);
+  if (section == "dataset") {
+    dataset.options().set(section, key, value);
+  } else if (section == "method") {
+    method.options().set(section, key, value);
+  } else if (section == "train") {
+    train_options_.set(section, key, value);
+  } else {
+    fail(ErrorKind::config, "'{}' is not a section{}; the sections are dataset, method, train",
+         section, did_you_mean(section, {"dataset", "method", "train"}));
+  }
+}
+
+std::string RunConfig::to_toml(int64_t seed) const {
+  std::string text = fmt::format("seed = {}\n\n[dataset]\nname = \"{}\"\n", seed, dataset_name());
+  for (const Option& o : dataset.options().options()) {
+    text += fmt::format("{} = {}\n", o.key, o.get());
+  }
+  text += fmt::format("\n[method]\nname = \"{}\"\npreset = \"{}\"\n", method_name(),
+                      method.preset());
+  for (const Option& o : method.options().options()) {
+    text += fmt::format("{} = {}\n", o.key, o.get());
+  }
+  text += "\n[train]\n";
+  for (const Option& o : train_options_.options()) {
+    if (o.key == "seeds" || o.key == "first_seed" || o.key == "checkpoint_seconds") continue;
+    text += fmt::format("{} = {}\n", o.key, o.get());
+  }
+  return text;
+}
+
+namespace {
+
+std::string value_text(const toml::node& node) {
+  if (const auto* word = node.as_string()) return word->get();
+  std::ostringstream out;
+  out << toml::default_formatter(toml::table{{"v", toml::inserter{node}}},
+                                 toml::format_flags::none);
+  const std::string line = out.str();  // "v = value"
+  return line.substr(line.find('=') + 2);
+}
+
+std::string place(const std::string& origin, const toml::source_region& at) {
+  return fmt::format("{}:{}:{}", origin, at.begin.line, at.begin.column);
+}
+
+}  // namespace
+
+std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::string& origin,
+                                            const std::string& dataset, const std::string& method,
+                                            const std::string& preset) {
+  toml::table file;
+  try {
+    file = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::config, "{}: {}", place(origin, error.source()), error.description());
+  }
+  const auto word = [&](const char* section, const char* key, const std::string& given) {
+    return given.empty() ? file[section][key].value_or(std::string()) : given;
+  };
+  const std::string dataset_name = word("dataset", "name", dataset);
+  const std::string method_name = word("method", "name", method);
+  if (dataset_name.empty() || method_name.empty()) {
+    fail(ErrorKind::config, "{}: no {} is named; write [{}] with name = \"...\"", origin,
+         dataset_name.empty() ? "dataset" : "method", dataset_name.empty() ? "dataset" : "method");
+  }
+  auto config = std::make_unique<RunConfig>(dataset_name, method_name,
+                                            word("method", "preset", preset));
+  for (const auto& [section, table] : file) {
+    const std::string name(section.str());
+    if (!table.is_table()) {
+      if (name == "seed") continue;  // the files that runs leave behind carry their seed
+      fail(ErrorKind::config, "{}: '{}' stands outside of [dataset], [method] and [train]",
+           place(origin, table.source()), name);
+    }
+    for (const auto& [key, value] : *table.as_table()) {
+      const std::string option(key.str());
+      if (option == "name" && (name == "dataset" || name == "method")) continue;
+      if (option == "preset" && name == "method") continue;
+      try {
+        config->set(name + "." + option, value_text(value));
+      } catch (const Error& error) {
+        fail(ErrorKind::config, "{}: {}", place(origin, value.source()), error.what());
+      }
+    }
+  }
+  return config;
+}
+
+namespace {
+
+void append_table(std::string& page, const OptionList& list, const std::string& section) {
+  page += "| key | default | allowed | meaning |\n|---|---|---|---|\n";
+  for (const Option& o : list.options()) {
+    std::string allowed = o.allowed.empty() ? o.type : o.allowed;
+    for (size_t at = 0; (at = allowed.find('|', at)) != std::string::npos; at += 2) {
+      allowed.insert(at, "\\");
+    }
+    page += fmt::format("| `{}.{}` | `{}` | {} | {} |\n", section, o.key, o.default_value, allowed,
+                        o.help);
+  }
+  page += "\n";
+}
+
+}  // namespace
+
+std::string options_reference() {
+  std::string page =
+      "# Options\n\nMade by `grm options --markdown` from the declarations in the source; a test "
+      "compares the two.\nSet an option with `--set section.key=value` or in a TOML file under "
+      "`[section]`.\n\n## Training\n\n";
+  TrainOptions train;
+  OptionList train_list;
+  train.declare(train_list);
+  append_table(page, train_list, "train");
+  page += "# Datasets\n\n";
+  for (const DatasetEntry& entry : datasets()) {
+    page += fmt::format("## {}\n\n{}.\n\n", entry.name, entry.summary);
+    const DatasetChoice choice(entry.name);
+    append_table(page, choice.options(), "dataset");
+  }
+  page += "# Methods\n\n";
+  for (const MethodEntry& entry : methods()) {
+    page += fmt::format("## {}\n\n{}.\n\nPresets (the first is the default):\n\n", entry.name,
+                        entry.summary);
+    for (const Preset& preset : entry.presets) {
+      page += fmt::format("* `{}`: {}", preset.name, preset.summary);
+      for (size_t k = 0; k < preset.values.size(); ++k) {
+        page += fmt::format("{}`{} = {}`", k == 0 ? " (" : ", ", preset.values[k].first,
+                            preset.values[k].second);
+      }
+      page += preset.values.empty() ? "\n" : ")\n";
+    }
+    page += "\n";
+    const std::unique_ptr<MethodRecipe> recipe = entry.make();
+    OptionList list;
+    recipe->declare(list);
+    append_table(page, list, "method");
+  }
+  while (page.size() > 1 && page[page.size() - 2] == '\n') page.pop_back();
+  return page;
+}
+
+}  // namespace grm

@@ -1,0 +1,33 @@
+#include "grm/train/selection.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "grm/core/error.h"
+
+namespace grm {
+
+size_t first_maximum(const std::vector<double>& values) {
+  ensure(!values.empty(), "first_maximum of nothing");
+  return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+size_t choose_by_validation(const std::vector<double>& validation) {
+  return first_maximum(validation);
+}
+
+size_t choose(const std::string& rule, const std::vector<Evaluation>& history) {
+  if (rule == "last") return history.size() - 1;
+  std::vector<double> values;
+  for (const Evaluation& e : history) {
+    if (rule == "oracle") {
+      values.push_back(std::accumulate(e.test.begin(), e.test.end(), 0.0) /
+                       static_cast<double>(std::max<size_t>(e.test.size(), 1)));
+    } else {
+      values.push_back(e.validation);
+    }
+  }
+  return rule == "oracle" ? first_maximum(values) : choose_by_validation(values);
+}
+
+}  // namespace grm

@@ -1,0 +1,209 @@
+#include "grm/train/trainer.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "grm/core/clock.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/core/log.h"
+#include "grm/train/checkpoint.h"
+#include "grm/train/model_file.h"
+
+namespace grm {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The append-only log of a run. After a restart it is cut back to where the checkpoint stood, so
+// no epoch appears twice.
+class MetricsLog {
+ public:
+  MetricsLog(const std::string& path, int64_t keep_bytes) : path_(path), bytes_(keep_bytes) {
+    if (!std::filesystem::exists(path)) write_file_atomic(path, "");
+    std::filesystem::resize_file(path, static_cast<uintmax_t>(keep_bytes));
+    out_.open(path, std::ios::binary | std::ios::app);
+  }
+  void add(const ordered_json& line) {
+    const std::string text = line.dump() + "\n";
+    out_ << text << std::flush;
+    if (!out_) fail(ErrorKind::io, "{}: writing failed; is the disk full?", path_);
+    bytes_ += static_cast<int64_t>(text.size());
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  std::string path_;
+  std::ofstream out_;
+  int64_t bytes_;
+};
+
+Chosen chosen_by(const std::string& rule, const std::vector<Evaluation>& history,
+                 const std::vector<std::string>& names) {
+  const Evaluation& e = history[choose(rule, history)];
+  Chosen chosen{e.epoch, e.validation, {}};
+  for (size_t k = 0; k < names.size(); ++k) chosen.test.push_back({names[k], e.test[k]});
+  return chosen;
+}
+
+class Run {
+ public:
+  Run(const RunConfig& config, const Task& task, int64_t seed, const RunFolder& folder,
+      const RunHooks& hooks)
+      : config_(config),
+        task_(task),
+        seed_(seed),
+        folder_(folder),
+        hooks_(hooks),
+        method_(config.method.build(task.train_view(), Rng(static_cast<uint64_t>(seed)))) {}
+
+  RunRecord operator()() {
+    if (folder_.has("state.safetensors")) {
+      check_same_data();
+      state_ = read_checkpoint(folder_.file("state.safetensors"), *method_);
+      log_info("continuing {} after epoch {}", folder_.path(), state_.epoch);
+    } else {
+      write_file_atomic(folder_.file("env.json"), environment_json(task_));
+    }
+    MetricsLog metrics(folder_.file("metrics.jsonl"), state_.metrics_bytes);
+    Stopwatch since_checkpoint;
+    double last_checkpoint = 0.0;
+    while (state_.epoch < config_.train.epochs && !state_.stopped_early) {
+      one_epoch(metrics);
+      const bool stop = hooks_.interrupted && hooks_.interrupted();
+      const double now = since_checkpoint.seconds();
+      if (stop || now - last_checkpoint >= config_.train.checkpoint_seconds) {
+        write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
+        last_checkpoint = now;
+      }
+      if (stop) throw Interrupted(folder_.path());
+    }
+    return finish();
+  }
+
+ private:
+  // A run that goes on with other data than it began with would be two runs.
+  void check_same_data() const {
+    const std::string path = folder_.file("env.json");
+    const auto env = nlohmann::json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+    if (env.is_discarded() || !env.contains("data_hashes")) {
+      fail(ErrorKind::data, "{}: damaged; the run cannot be continued", path);
+    }
+    if (env["data_hashes"] != nlohmann::json(task_.hashes)) {
+      fail(ErrorKind::data,
+           "{}: the data files have changed since this run began; start a new run", path);
+    }
+  }
+
+  void one_epoch(MetricsLog& metrics) {
+    const int64_t epoch = state_.epoch + 1;
+    Stopwatch training;
+    const std::vector<LossTerm> terms = method_->train_epoch(epoch);
+    const double seconds = training.seconds();
+    state_.train_seconds += seconds;
+    for (const LossTerm& term : terms) {
+      if (!std::isfinite(term.value)) {
+        fail(ErrorKind::config,
+             "epoch {}: the loss term '{}' is {}; a smaller method.lr (now {}) usually helps",
+             epoch, term.name, term.value, option_text("lr"));
+      }
+    }
+    ordered_json line = {{"epoch", epoch}, {"seconds", seconds}};
+    for (const LossTerm& term : terms) line["loss"][term.name] = term.value;
+    const bool evaluated =
+        epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
+    if (evaluated) evaluate_now(epoch, line);
+    metrics.add(line);
+    state_.epoch = epoch;
+    state_.metrics_bytes = metrics.bytes();
+    if (hooks_.on_epoch) report(epoch, terms, evaluated);
+  }
+
+  void evaluate_now(int64_t epoch, ordered_json& line) {
+    Stopwatch evaluating;
+    Evaluation e;
+    e.epoch = epoch;
+    const std::vector<DomainScore> validation = evaluate(*method_, task_, Role::validation);
+    e.validation = mean_score(validation);
+    const std::vector<DomainScore> test = evaluate(*method_, task_, Role::test);
+    for (const DomainScore& s : test) e.test.push_back(s.value);
+    state_.evaluate_seconds += evaluating.seconds();
+    line["validation"] = e.validation;
+    for (const DomainScore& s : test) line["test_for_analysis"][s.domain] = s.value;
+    state_.history.push_back(std::move(e));
+    // Keep the parameters of the epoch that the rule would choose if training ended here.
+    if (choose(config_.train.selection, state_.history) + 1 == state_.history.size()) {
+      state_.best = method_->parameters().snapshot();
+      state_.best_epoch = epoch;
+    }
+    if (config_.train.patience > 0) {
+      const size_t best = choose("val", state_.history);
+      const int64_t waited = static_cast<int64_t>(state_.history.size() - 1 - best);
+      state_.stopped_early = waited >= config_.train.patience;
+    }
+  }
+
+  void report(int64_t epoch, const std::vector<LossTerm>& terms, bool evaluated) {
+    EpochReport r{epoch, config_.train.epochs, terms, evaluated, 0.0, 0.0};
+    if (!state_.history.empty()) {
+      r.validation = state_.history.back().validation;
+      r.best_validation = state_.history[choose("val", state_.history)].validation;
+    }
+    hooks_.on_epoch(r);
+  }
+
+  RunRecord finish() {
+    write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
+    method_->parameters().restore(state_.best);
+    write_model(folder_.file("model.safetensors"), *method_, config_, task_, seed_,
+                state_.best_epoch);
+    std::vector<std::string> names;
+    for (const DomainScore& s : constant_scores(task_, Role::test)) names.push_back(s.domain);
+    RunRecord record;
+    record.folder = folder_.path();
+    record.seed = seed_;
+    for (const char* rule : {"val", "last", "oracle"}) {
+      record.chosen[rule] = chosen_by(rule, state_.history, names);
+    }
+    record.epochs = state_.epoch;
+    record.seconds_per_epoch = state_.train_seconds / static_cast<double>(state_.epoch);
+    record.evaluate_seconds =
+        state_.evaluate_seconds / static_cast<double>(state_.history.size());
+    record.parameters = method_->parameters().count();
+    record.peak_memory_mib = peak_memory_mib();
+    record.stopped_early = state_.stopped_early;
+    write_file_atomic(folder_.file("summary.json"), to_json_text(record));
+    return record;
+  }
+
+  std::string option_text(const std::string& key) const {
+    for (const Option& o : config_.method.options().options()) {
+      if (o.key == key) return o.get();
+    }
+    return "?";
+  }
+
+  const RunConfig& config_;
+  const Task& task_;
+  int64_t seed_;
+  const RunFolder& folder_;
+  const RunHooks& hooks_;
+  std::unique_ptr<Method> method_;
+  TrainingState state_;
+};
+
+}  // namespace
+
+RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
+                    const RunFolder& folder, const RunHooks& hooks) {
+  if (folder.finished()) {
+    return record_from_json(read_file(folder.file("summary.json")), folder.file("summary.json"));
+  }
+  return Run(config, task, seed, folder, hooks)();
+}
+
+}  // namespace grm

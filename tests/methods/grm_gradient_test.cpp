@@ -1,0 +1,106 @@
+// The gradient of the whole GRM loss by central differences in double precision, for every kind of
+// encoder, input, scope and pair set.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "grm/methods/grm/model.h"
+#include "small_task.h"
+
+namespace grm {
+namespace {
+
+struct Case {
+  std::string name, input, encoder, scope, support, domain_encoding, conv, readout;
+  bool norm;
+};
+
+std::string case_name(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class GrmGradient : public testing::TestWithParam<Case> {};
+
+TEST_P(GrmGradient, EqualsFiniteDifferences) {
+  const Case& c = GetParam();
+  GrmOptions options;
+  options.encoder_input = c.input;
+  options.encoder = c.encoder;
+  options.scope = c.scope;
+  options.edge_support = c.support;
+  options.domain_encoding = c.domain_encoding;
+  options.conv = c.conv;
+  options.readout = c.readout;
+  options.encoder_norm = c.norm;
+  options.latent = 3;
+  options.hidden = 4;
+  options.edge_width = 3;
+  options.decoder_width = 5;
+  options.fanout = {3, 2};
+  options.dropout = 0.0;
+  options.alpha = 0.3;
+  options.beta = 0.4;
+  options.theta = 0.3;
+  options.influence_length = 2.0;
+  options.influence_paths = 1.0;
+  options.influence = "exact";
+  const Domain domain = test::small_domain(5);
+  nn::ParameterSet set(Rng(11), torch::kFloat64);
+  GrmModel model(set, options, domain.graph.x.width(), 2);
+  torch::Tensor items, y = domain.labels.y;
+  GraphBatch batch;
+  if (c.scope == "whole") {
+    batch = whole_batch(domain.graph.edges);
+    items = torch::tensor({0, 3, 5, 6}, torch::kInt64);
+    y = y.index_select(0, items);
+  } else {
+    const torch::Tensor targets = torch::tensor({0, 4, 9}, torch::kInt64);
+    batch = ego_batch(*domain.graph.edges, targets, options.fanout, Rng(3).stream("ego"));
+    y = y.index_select(0, targets);
+  }
+  const PreparedBatch g = model.prepare(batch);
+  torch::Tensor eps = torch::empty({g.batch.rows(), options.latent}, torch::kFloat64);
+  Rng(7).stream("eps").fill_normal(eps.data_ptr<double>(), eps.numel());
+  const auto loss = [&] {
+    nn::Pass pass = nn::Pass::train(Stream(0));
+    return model.losses(domain.graph, g, eps, LossKind::softmax, items, y, pass).total(options);
+  };
+  loss().backward();
+  const double h = 1e-6;
+  int checked = 0;
+  for (const auto& [name, parameter] : set.parameters()) {
+    ASSERT_TRUE(parameter.grad().defined()) << name << " is not part of the loss";
+    const torch::NoGradGuard no_grad;
+    double* value = parameter.data_ptr<double>();
+    const int64_t stride = std::max<int64_t>(1, parameter.numel() / 7);
+    for (int64_t k = 0; k < parameter.numel(); k += stride) {
+      const double before = value[k];
+      value[k] = before + h;
+      const double up = loss().item<double>();
+      value[k] = before - h;
+      const double down = loss().item<double>();
+      value[k] = before;
+      const double expected = (up - down) / (2 * h);
+      const double got = parameter.grad().contiguous().data_ptr<double>()[k];
+      EXPECT_NEAR(got, expected, 1e-6 * std::max(1.0, std::abs(expected))) << name << "[" << k << "]";
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 30);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllKinds, GrmGradient,
+    testing::Values(
+        Case{"paper", "concat", "gcn2", "ego", "all", "pooled", "kipf", "centre", false},
+        Case{"paper_exact", "concat", "gcn2", "ego", "all", "exact", "kipf", "centre", false},
+        Case{"raw_sum", "raw", "gcn2", "ego", "all", "pooled", "sum", "mean", false},
+        Case{"centred_gcn1_norm", "centred", "gcn1", "ego", "observed", "pooled", "kipf", "centre",
+             true},
+        Case{"raw_mlp_norm", "raw", "mlp", "ego", "all", "pooled", "kipf", "centre", true},
+        Case{"concat_linear", "concat", "linear", "ego", "all", "pooled", "kipf", "mean", false},
+        Case{"centred_whole", "centred", "linear", "whole", "observed", "pooled", "kipf", "centre",
+             false},
+        Case{"raw_gcn2_whole", "raw", "gcn2", "whole", "observed", "exact", "kipf", "centre",
+             false}),
+    case_name);
+
+}  // namespace
+}  // namespace grm

@@ -1,0 +1,182 @@
+// The terms of the GRM loss against a plain dense computation of the paper's equations, one small
+// graph at a time, written here without any of the project's operators.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "grm/methods/grm/model.h"
+#include "small_task.h"
+
+namespace grm {
+namespace {
+
+using torch::Tensor;
+
+Tensor dense_edges(const Adjacency& edges) {
+  const auto [source, target] = edge_list(edges);
+  Tensor a = torch::zeros({edges.rows(), edges.rows()}, torch::kFloat64);
+  a.index_put_({target, source}, torch::ones({edges.nnz()}, torch::kFloat64));
+  return a;
+}
+
+Tensor normalised(const Tensor& a) {
+  const Tensor d = a.sum(1).rsqrt();
+  return d.unsqueeze(1) * a * d.unsqueeze(0);
+}
+
+Tensor kipf(const Tensor& a) {
+  return normalised(torch::maximum(a, torch::eye(a.size(0), torch::kFloat64)));
+}
+
+Tensor batch_norm(const Tensor& x) {
+  return (x - x.mean(0)) / torch::sqrt(x.var(0, /*unbiased=*/false) + 1e-5);
+}
+
+class GrmReference : public testing::Test {
+ protected:
+  GrmReference() : domain_(test::small_domain(8)), set_(Rng(21), torch::kFloat64) {
+    options_.latent = 4;
+    options_.hidden = 6;
+    options_.edge_width = 3;
+    options_.decoder_width = 5;
+    options_.dropout = 0.0;
+    options_.theta = 0.2;
+    options_.fanout = {4, 0};
+    options_.influence = "exact";
+    model_ = std::make_unique<GrmModel>(set_, options_, domain_.graph.x.width(), 2);
+  }
+  Tensor p(const std::string& name) const {
+    for (const auto& [key, value] : set_.parameters()) {
+      if (key == name) return value.detach();
+    }
+    ADD_FAILURE() << "no parameter " << name;
+    return {};
+  }
+
+  GrmOptions options_;
+  Domain domain_;
+  nn::ParameterSet set_;
+  std::unique_ptr<GrmModel> model_;
+};
+
+TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
+  const Graph& graph = domain_.graph;
+  const Tensor targets = torch::tensor({2, 7, 11}, torch::kInt64);
+  const PreparedBatch g = model_->prepare(
+      ego_batch(*graph.edges, targets, options_.fanout, Rng(1).stream("ego")));
+  Tensor eps = torch::empty({g.batch.rows(), 4}, torch::kFloat64);
+  Rng(2).stream("eps").fill_normal(eps.data_ptr<double>(), eps.numel());
+  nn::Pass pass = nn::Pass::train(Stream(0));
+  const Tensor y = domain_.labels.y.index_select(0, targets);
+  const GrmTerms terms =
+      model_->losses(graph, g, eps, LossKind::softmax, {}, y, pass);
+
+  // Inputs: r by GCN_node, q as the mean of GCN_dom over V_i^D.
+  const Tensor x = graph.x.to_dense().to(torch::kFloat64);
+  const Tensor a = dense_edges(*graph.edges), pd = kipf(a);
+  const auto gcn = [&](const std::string& name) {
+    const Tensor h = torch::relu(batch_norm(pd.matmul(x.matmul(p(name + ".first.weight"))) +
+                                            p(name + ".first.bias")));
+    return pd.matmul(h.matmul(p(name + ".second.weight"))) + p(name + ".second.bias");
+  };
+  const int64_t n = graph.nodes();
+  const InfluenceSets sets = influence_sets(*graph.edges, InfluenceRule());
+  Tensor mean = torch::zeros({n, n}, torch::kFloat64);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t u = 0; u < n; ++u) {
+      if (sets.contains(i, u)) mean[i][u] = 1.0 / static_cast<double>(sets.size(i));
+    }
+  }
+  const Tensor u = torch::cat({gcn("node_gcn"), mean.matmul(gcn("domain_gcn"))}, 1);
+  // Encoder (Eq. 4) on the domain graph for h, and on each G for z.
+  const auto encode = [&](const Tensor& rows, const Tensor& op) {
+    const Tensor hidden = torch::relu(op.matmul(rows.matmul(p("encoder.first.weight"))) +
+                                      p("encoder.first.bias"));
+    return op.matmul(hidden.matmul(p("encoder.heads.weight"))) + p("encoder.heads.bias");
+  };
+  const Tensor h = mean.matmul(encode(u, pd).narrow(1, 0, 4));
+  std::vector<Tensor> z_of, e_of, kl_z, kl_e, l_d;
+  for (int64_t b = 0; b < 3; ++b) {
+    const int64_t begin = g.batch.node_offsets[b].item<int64_t>();
+    const int64_t count = g.batch.node_offsets[b + 1].item<int64_t>() - begin;
+    const Tensor nodes = g.batch.nodes.narrow(0, begin, count);
+    ASSERT_EQ(nodes[0].item<int64_t>(), targets[b].item<int64_t>());
+    const Tensor local = a.index_select(0, nodes).index_select(1, nodes);
+    const Tensor heads = encode(u.index_select(0, nodes), kipf(local));
+    const Tensor mu = heads.narrow(1, 0, 4), log_sigma = heads.narrow(1, 4, 4).clamp(-10, 4);
+    const Tensor z = mu + torch::exp(log_sigma) * eps.narrow(0, begin, count);
+    const Tensor f = z.matmul(p("decoder.edges.weight")) + p("decoder.edges.bias");
+    const Tensor e = torch::sigmoid(f.matmul(f.t()));
+    z_of.push_back(z);
+    e_of.push_back(e);
+    kl_z.push_back(
+        ((torch::exp(2 * log_sigma) + mu * mu - 1) / 2 - log_sigma).sum(1).mean());
+    kl_e.push_back((e * torch::log(e / 0.2) + (1 - e) * torch::log((1 - e) / 0.8)).mean());
+    l_d.push_back(torch::sqrt((h.index_select(0, nodes) - z).square().sum(1) + 1e-12).mean());
+  }
+  // Classifier: batch normalisation runs over the nodes of all three graphs together.
+  std::vector<Tensor> first, logits;
+  for (int64_t b = 0; b < 3; ++b) {
+    const Tensor xhat = z_of[b].matmul(p("decoder.features.weight")) + p("decoder.features.bias");
+    first.push_back(normalised(e_of[b]).matmul(xhat.matmul(p("classifier.first.weight"))) +
+                    p("classifier.first.bias"));
+  }
+  const Tensor hidden = torch::relu(batch_norm(torch::cat(first)));
+  for (int64_t b = 0, begin = 0; b < 3; begin += z_of[b].size(0), ++b) {
+    const Tensor rows = hidden.narrow(0, begin, z_of[b].size(0));
+    logits.push_back((normalised(e_of[b]).matmul(rows.matmul(p("classifier.second.weight"))) +
+                      p("classifier.second.bias"))[0]);
+  }
+  const Tensor l_s =
+      -torch::log_softmax(torch::stack(logits), 1).gather(1, y.unsqueeze(1)).mean();
+  const double tolerance = 1e-9;
+  EXPECT_NEAR(terms.supervision.item<double>(), l_s.item<double>(), tolerance);
+  EXPECT_NEAR(terms.latent_kl.item<double>(), torch::stack(kl_z).mean().item<double>(), tolerance);
+  EXPECT_NEAR(terms.edge_kl.item<double>(), torch::stack(kl_e).mean().item<double>(), tolerance);
+  EXPECT_NEAR(terms.invariance.item<double>(), torch::stack(l_d).mean().item<double>(), tolerance);
+  options_.alpha = 0.5;
+  options_.beta = 0.25;
+  EXPECT_NEAR(terms.total(options_).item<double>(),
+              (l_s + 0.5 * (torch::stack(kl_z).mean() + torch::stack(kl_e).mean()) +
+               0.25 * torch::stack(l_d).mean())
+                  .item<double>(),
+              tolerance);
+}
+
+TEST_F(GrmReference, AblationsLeaveOutTheirTerm) {
+  const auto scalar = [](double v) { return torch::tensor(v, torch::kFloat64); };
+  const GrmTerms terms{scalar(1), scalar(2), scalar(3), scalar(4)};
+  options_.alpha = 10;
+  options_.beta = 100;
+  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 451);
+  options_.ablation = "R";
+  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 401);
+  options_.ablation = "I";
+  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 51);
+  options_.ablation = "V";
+  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 451);
+  EXPECT_FALSE(options_.stochastic());
+}
+
+TEST_F(GrmReference, SumReductionIsTheMeanTimesThePairs) {
+  const Tensor targets = torch::tensor({2}, torch::kInt64);
+  const PreparedBatch g = model_->prepare(
+      ego_batch(*domain_.graph.edges, targets, options_.fanout, Rng(1).stream("ego")));
+  const AdjacencyPtr pairs = all_pairs(g.batch);
+  const Tensor logits = torch::linspace(-3, 3, pairs->nnz(), torch::kFloat64);
+  const GeneratedEdges edges{pairs, logits, torch::sigmoid(logits)};
+  const double mean = edge_kl(g.batch, edges, options_).item<double>();
+  options_.pair_reduction = "sum";
+  EXPECT_NEAR(edge_kl(g.batch, edges, options_).item<double>(),
+              mean * static_cast<double>(pairs->nnz()), 1e-9);
+}
+
+TEST_F(GrmReference, InvarianceIsZeroForEqualPointsAndTheirDistanceElse) {
+  const GraphBatch batch = whole_batch(domain_.graph.edges);
+  const Tensor z = torch::zeros({batch.rows(), 2}, torch::kFloat64);
+  EXPECT_NEAR(invariance_loss(batch, z, z).item<double>(), 0.0, 1e-5);
+  const Tensor h = torch::tensor({3.0, 4.0}, torch::kFloat64).expand_as(z);
+  EXPECT_NEAR(invariance_loss(batch, h, z).item<double>(), 5.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace grm
