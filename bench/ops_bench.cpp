@@ -68,6 +68,7 @@ void measure(benchmark::State& state, int threads, bool backward, const Call& ca
       const Tensor y = call();
       if (!cotangent.defined()) cotangent = torch::ones_like(y);
       y.backward(cotangent);
+      for (Tensor& t : leaves()) t.mutable_grad() = Tensor();
     } else {
       const torch::NoGradGuard no_grad;
       benchmark::DoNotOptimize(call());
@@ -85,9 +86,11 @@ void add(const std::string& op, const std::string& formulation, std::vector<int6
       for (int threads : {1, 2}) {
         const std::string name = fmt::format(
             "{}/{}/{}/d:{}/threads:{}", op, backward ? "both" : "forward", formulation, d, threads);
-        benchmark::RegisterBenchmark(
-            name.c_str(),
-            [=](benchmark::State& state) { measure(state, threads, backward, make(d)); })
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [=](benchmark::State& state) {
+                                       leaves().clear();
+                                       measure(state, threads, backward, make(d));
+                                     })
             ->Unit(benchmark::kMillisecond)
             ->UseRealTime()
             ->MinTime(0.3);
@@ -221,6 +224,11 @@ void add_rows() {
 
 void add_divergences() {
   constexpr int64_t kLogits = 500 * 21 * 21;
+  const auto kl_by_softplus = [](const Tensor& s) {
+    const Tensor e = torch::sigmoid(s);
+    return e * (-torch::softplus(-s) - std::log(0.3)) +
+           (1 - e) * (-torch::softplus(s) - std::log(0.7));
+  };
   add("generate_edges", "ours", {1}, true, [](int64_t) {
     const Tensor s = leaf(normal({kLogits}, "s"));
     return [=] {
@@ -228,18 +236,17 @@ void add_divergences() {
       return edges.weights + edges.kl;
     };
   });
-  add("generate_edges", "softplus", {1}, true, [](int64_t) {
+  add("generate_edges", "softplus", {1}, true, [=](int64_t) {
     const Tensor s = leaf(normal({kLogits}, "s"));
-    return [=] {
-      const Tensor e = torch::sigmoid(s);
-      const Tensor kl = e * (-torch::softplus(-s) - std::log(0.3)) +
-                        (1 - e) * (-torch::softplus(s) - std::log(0.7));
-      return e + kl;
-    };
+    return [=] { return torch::sigmoid(s) + kl_by_softplus(s); };
   });
   add("edge_kl", "ours", {1}, true, [](int64_t) {
     const Tensor s = leaf(normal({kLogits}, "s"));
     return [=] { return grm::ops::edge_kl(s, 0.3); };
+  });
+  add("edge_kl", "softplus", {1}, true, [=](int64_t) {
+    const Tensor s = leaf(normal({kLogits}, "s"));
+    return [=] { return kl_by_softplus(s); };
   });
   add("gaussian_kl", "ours", {128}, true, [](int64_t d) {
     const Tensor mu = leaf(normal({kRows, d}, "mu")), log_sigma = leaf(normal({kRows, d}, "l"));

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <torch/torch.h>
 #include <unistd.h>
 
@@ -28,6 +29,10 @@ void Common::apply() const {
     if (device != "cuda") fail(ErrorKind::config, "--device {}: known devices are cpu", device);
     fail(ErrorKind::device, "--device cuda: this build runs on the CPU only; use --device cpu");
   }
+  // Steps allocate and free the same large tensors again and again. Kept in the heap they are
+  // reused; given back to the system, as is the default, every page is faulted in anew.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   set_threads(threads > 0 ? threads : grm::threads());
   // libtorch keeps its own count (Debian's starts at 1 unless told).
   torch::set_num_threads(grm::threads());

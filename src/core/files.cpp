@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -37,8 +38,9 @@ void write_file_atomic(const std::string& path, std::string_view content) {
       fail(ErrorKind::io, "{}: folder cannot be made: {}", parent.string(), code.message());
     }
   }
-  // The process id keeps two programs that write the same file from sharing a temporary name.
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  // Process and count keep two writers of the same file from sharing a temporary name.
+  static std::atomic<int> g_count{0};
+  const std::string temporary = fmt::format("{}.tmp{}-{}", path, getpid(), g_count++);
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) {
     fail(ErrorKind::io, "{}: cannot be written: {}", temporary, std::strerror(errno));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 
@@ -63,11 +64,39 @@ std::vector<int64_t> parse_ints(std::string text) {
   return values;
 }
 
-std::string unquote(const std::string& text) {
-  if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0]) {
-    return text.substr(1, text.size() - 2);
+// As a TOML basic string.
+std::string quote(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      quoted += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    } else {
+      quoted += c;
+    }
   }
-  return text;
+  return quoted + "\"";
+}
+
+// The inverse of quote; text in single quotes or without quotes stands for itself.
+std::string unquote(const std::string& text) {
+  if (text.size() < 2 || (text[0] != '"' && text[0] != '\'') || text.back() != text[0]) return text;
+  const std::string inner = text.substr(1, text.size() - 2);
+  if (text[0] == '\'') return inner;
+  std::string plain;
+  for (size_t i = 0; i < inner.size(); ++i) {
+    if (inner[i] != '\\' || i + 1 == inner.size()) {
+      plain += inner[i];
+    } else if (inner[i + 1] == 'u' && i + 5 < inner.size()) {
+      plain += static_cast<char>(std::strtol(inner.substr(i + 2, 4).c_str(), nullptr, 16));
+      i += 5;
+    } else {
+      plain += inner[++i];
+    }
+  }
+  return plain;
 }
 
 // Levenshtein distance in two rows.
@@ -117,7 +146,7 @@ void OptionList::add(const std::string& key, bool& value, const std::string& hel
 }
 
 void OptionList::add(const std::string& key, std::string& value, const std::string& help) {
-  push({key, "text", help, "", "", [&value] { return "\"" + value + "\""; },
+  push({key, "text", help, "", "", [&value] { return quote(value); },
         [&value](const std::string& text) { value = unquote(text); }});
 }
 
@@ -135,7 +164,7 @@ void OptionList::add(const std::string& key, std::vector<int64_t>& value, Range 
 void OptionList::choice(const std::string& key, std::string& value,
                         std::vector<std::string> allowed, const std::string& help) {
   const std::string listed = fmt::format("{}", fmt::join(allowed, " | "));
-  push({key, "choice", help, "", listed, [&value] { return "\"" + value + "\""; },
+  push({key, "choice", help, "", listed, [&value] { return quote(value); },
         [&value, allowed, listed](const std::string& text) {
           const std::string word = unquote(text);
           if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
@@ -168,7 +197,8 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+    // A word of which every letter would have to change is not near.
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
       best_distance = distance;
       best = candidate;
     }

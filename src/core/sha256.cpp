@@ -1,6 +1,9 @@
 // SHA-256 as FIPS 180-4 states it. Provenance needs no more than this, so no library is linked.
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "grm/core/error.h"
@@ -19,7 +22,9 @@ constexpr std::array<uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-inline uint32_t rotate(uint32_t x, int n) { return (x >> n) | (x << (32 - n)); }
+inline uint32_t rotate(uint32_t x, int n) {
+  return (x >> n) | (x << (32 - n));
+}
 
 class Digest {
  public:
@@ -89,6 +94,10 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) {
+    fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
   Digest digest;
@@ -96,6 +105,7 @@ std::string sha256_file(const std::string& path) {
   while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
     digest.add(buffer, static_cast<size_t>(in.gcount()));
   }
+  if (in.bad()) fail(ErrorKind::io, "{}: reading failed", path);
   return digest.finish();
 }
 

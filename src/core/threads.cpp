@@ -1,5 +1,6 @@
 #include "grm/core/threads.h"
 
+#include <ATen/Parallel.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -10,15 +11,17 @@ namespace {
 int g_threads = 0;
 }
 
-int threads() { return g_threads > 0 ? g_threads : omp_get_num_procs(); }
+int threads() {
+  return g_threads > 0 ? g_threads : omp_get_num_procs();
+}
 
 void set_threads(int count) {
   g_threads = std::max(1, count);
-  omp_set_num_threads(g_threads);
+  // libtorch sets OpenMP's count to its own default on first use unless it was told before.
+  at::set_num_threads(g_threads);
 }
 
-void parallel_chunks(int64_t n, int64_t chunk,
-                     const std::function<void(int64_t, int64_t)>& body) {
+void parallel_chunks(int64_t n, int64_t chunk, const std::function<void(int64_t, int64_t)>& body) {
   if (n <= 0) return;
   chunk = std::max<int64_t>(chunk, 1);
   const int64_t count = (n + chunk - 1) / chunk;

@@ -53,7 +53,7 @@ void describe_labels(Task& task, const torch::Tensor& y) {
   task.classes = y.max().item<int64_t>() + 1;
   task.loss = LossKind::softmax;
   task.metric = MetricKind::accuracy;
-  task.notes.push_back("labels are drawn by a random network, not the publisher's classes: " +
+  task.notes.push_back("labels come from a random network, not from the source: " +
                        label_note(y, task.classes));
 }
 

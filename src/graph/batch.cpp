@@ -265,8 +265,8 @@ AdjacencyPtr all_pairs(const GraphBatch& batch) {
   int32_t* source = pairs->in.indices.data_ptr<int32_t>();
   int64_t* edge = pairs->out_edge.data_ptr<int64_t>();
   offset[0] = 0;
-  // Chunks of about 2^16 pairs: less is not worth a second thread.
-  const int64_t chunk = (batch.graphs << 16) / std::max<int64_t>(start[batch.graphs], 1) + 1;
+  // Chunks of about 2^18 pairs: less is not worth a second thread.
+  const int64_t chunk = (batch.graphs << 18) / std::max<int64_t>(start[batch.graphs], 1) + 1;
   parallel_chunks(batch.graphs, chunk, [&](int64_t begin, int64_t end) {
     for (int64_t g = begin; g < end; ++g) {
       const int64_t first = node_offset[g], size = node_offset[g + 1] - first;

@@ -58,7 +58,8 @@ class ListEvents : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(double, const std::string&) override { unexpected("a fraction"); }
   bool string(std::string&) override { unexpected("a text"); }
   bool binary(nlohmann::json::binary_t&) override { unexpected("binary data"); }
-  bool parse_error(size_t byte, const std::string&, const nlohmann::json::exception& error) override {
+  bool parse_error(size_t byte, const std::string&,
+                   const nlohmann::json::exception& error) override {
     fail(ErrorKind::data, "{}: byte {}: is not valid JSON: {}", path_, byte, error.what());
   }
 

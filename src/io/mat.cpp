@@ -18,7 +18,9 @@ namespace {
 // matio keeps one logger for the whole process and would print to stderr by itself.
 std::mutex g_matio;
 std::string g_message;
-void keep_message(int /*level*/, char* message) { g_message = message; }
+void keep_message(int /*level*/, char* message) {
+  g_message = message;
+}
 
 using File = std::unique_ptr<mat_t, int (*)(mat_t*)>;
 using Variable = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
@@ -181,7 +183,9 @@ namespace {
 }
 }  // namespace
 
-MatSparse read_mat_sparse(const std::string& path, const std::string& /*name*/) { no_matio(path); }
+MatSparse read_mat_sparse(const std::string& path, const std::string& /*name*/) {
+  no_matio(path);
+}
 torch::Tensor read_mat_dense(const std::string& path, const std::string& /*name*/) {
   no_matio(path);
 }

@@ -75,7 +75,8 @@ class HeaderText {
     while (!accept(')')) {
       skip_space();
       int64_t size = 0;
-      const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
+      const auto [end, code] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
       if (code != std::errc()) broken("the shape is not a tuple of whole numbers");
       at_ = static_cast<size_t>(end - text_.data());
       accept('L');  // Python 2 wrote long numbers so

@@ -64,7 +64,8 @@ class Entry {
   }
 
   void read(void* out, int64_t size) {
-    const int64_t got = size == 0 ? 0 : zip_fread(file_.get(), out, static_cast<zip_uint64_t>(size));
+    const int64_t got =
+        size == 0 ? 0 : zip_fread(file_.get(), out, static_cast<zip_uint64_t>(size));
     if (got != size) fail(ErrorKind::data, "{}: is truncated or damaged: {}", where_, reason());
   }
 

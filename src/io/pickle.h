@@ -15,7 +15,19 @@ namespace grm::io {
 ///     dtype         text: "i4"                              (numpy.dtype, little-endian)
 ///     array         items: shape, dtype, fortran, bytes     (numpy.ndarray)
 ///     csr           items: the dictionary of its members    (scipy.sparse.csr_matrix)
-enum class PickleKind { none, boolean, integer, text, tuple, list, dict, global, dtype, array, csr };
+enum class PickleKind {
+  none,
+  boolean,
+  integer,
+  text,
+  tuple,
+  list,
+  dict,
+  global,
+  dtype,
+  array,
+  csr
+};
 
 using PickleRef = uint32_t;
 
@@ -26,8 +38,8 @@ struct PickleValue {
   std::vector<PickleRef> items;  // positions in the pickle's table of values
 };
 
-/// Reads and interprets the file at once. Error(data) names file, byte and opcode. Every value, memo
-/// and stack entry is paid for by at least one byte of the file, which bounds them all.
+/// Reads and interprets the file at once. Error(data) names file, byte and opcode. Every value,
+/// memo and stack entry is paid for by at least one byte of the file, which bounds them all.
 class Pickle {
  public:
   explicit Pickle(const std::string& path);

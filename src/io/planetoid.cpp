@@ -24,7 +24,8 @@ std::vector<int64_t> integers(const Pickle& pickle, const PickleValue& sequence)
 }
 
 // Integers become int64, floats stay as they are.
-torch::Tensor array_tensor(const Pickle& pickle, const PickleValue& value, const std::string& what) {
+torch::Tensor array_tensor(const Pickle& pickle, const PickleValue& value,
+                           const std::string& what) {
   const std::string where = pickle.path() + ": " + what;
   if (value.kind != PickleKind::array || value.items.size() != 4) {
     fail(ErrorKind::data, "{} is not a numpy array", where);
@@ -205,8 +206,7 @@ Planetoid read_planetoid(const std::string& folder, const std::string& name) {
   if (known.cols != tested.cols) {
     fail(ErrorKind::data, "{}tx: has {} columns, allx has {}", stem, tested.cols, known.cols);
   }
-  const std::vector<int64_t> order =
-      node_order(stem + "test.index", known.rows(), tested.rows());
+  const std::vector<int64_t> order = node_order(stem + "test.index", known.rows(), tested.rows());
   Planetoid out;
   out.features = stack_rows(known, tested, order);
   const torch::Tensor stacked =

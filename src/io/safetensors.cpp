@@ -64,8 +64,8 @@ Slot parse_slot(const std::string& name, const Json& entry, const std::string& o
   Slot slot;
   slot.name = name;
   const Json& dtype = entry["dtype"];
-  const auto scalar =
-      dtype.is_string() ? scalar_type(dtype.get<std::string>()) : std::optional<torch::ScalarType>();
+  const auto scalar = dtype.is_string() ? scalar_type(dtype.get<std::string>())
+                                        : std::optional<torch::ScalarType>();
   if (!scalar) {
     fail(ErrorKind::data, "{}: dtype {} is not one of F64, F32, I64, I32, U8, BOOL", where,
          dtype.dump(-1, ' ', true, Json::error_handler_t::replace));
@@ -80,8 +80,8 @@ Slot parse_slot(const std::string& name, const Json& entry, const std::string& o
   for (const Json& size : shape) slot.shape.push_back(whole_number(size, where + ": a size"));
   slot.begin = whole_number(offsets[0], where + ": the first offset");
   slot.end = whole_number(offsets[1], where + ": the second offset");
-  if (slot.end < slot.begin ||
-      !fills(slot.shape, static_cast<int64_t>(torch::elementSize(*scalar)), slot.end - slot.begin)) {
+  if (slot.end < slot.begin || !fills(slot.shape, static_cast<int64_t>(torch::elementSize(*scalar)),
+                                      slot.end - slot.begin)) {
     fail(ErrorKind::data, "{}: its shape and dtype do not fill bytes {} to {}", where, slot.begin,
          slot.end);
   }
@@ -107,8 +107,10 @@ Json parse_header(std::string_view bytes, const std::string& origin) {
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > bytes.size() - kLengthBytes) {
-    fail(ErrorKind::data, "{}: its header claims {} bytes but the file has {}; it is truncated or "
-         "not a safetensors file", origin, length, bytes.size());
+    fail(ErrorKind::data,
+         "{}: its header claims {} bytes but the file has {}; it is truncated or "
+         "not a safetensors file",
+         origin, length, bytes.size());
   }
   const std::string_view text = bytes.substr(kLengthBytes, length);
   if (text.empty() || text[0] != '{') {
@@ -139,10 +141,10 @@ std::string to_safetensors(const TensorFile& file) {
   for (const auto& [name, tensor] : file.tensors) {
     if (!tensor.defined() || type_name(tensor.scalar_type()) == nullptr || name == kMetadata) {
       fail(ErrorKind::data, "safetensors: '{}' cannot be stored: {}", name,
-           !tensor.defined()     ? std::string("the tensor is undefined")
+           !tensor.defined()   ? std::string("the tensor is undefined")
            : name == kMetadata ? std::string("the name is reserved")
-                                 : fmt::format("dtype {} is not one of F64, F32, I64, I32, U8, BOOL",
-                                               torch::toString(tensor.scalar_type())));
+                               : fmt::format("dtype {} is not one of F64, F32, I64, I32, U8, BOOL",
+                                             torch::toString(tensor.scalar_type())));
     }
     ordered.emplace_back(name, tensor.detach().to(torch::kCPU).contiguous());
   }
@@ -200,14 +202,18 @@ TensorFile from_safetensors(std::string_view bytes, const std::string& origin) {
   int64_t at = 0;
   for (const Slot& slot : slots) {
     if (slot.begin != at) {
-      fail(ErrorKind::data, "{}: tensor '{}' begins at byte {} of the data, but the one before it "
-           "ends at {}", origin, slot.name, slot.begin, at);
+      fail(ErrorKind::data,
+           "{}: tensor '{}' begins at byte {} of the data, but the one before it "
+           "ends at {}",
+           origin, slot.name, slot.begin, at);
     }
     at = slot.end;
   }
   if (at != static_cast<int64_t>(data.size())) {
-    fail(ErrorKind::data, "{}: the tensors take {} bytes but {} follow the header; it is truncated "
-         "or damaged", origin, at, data.size());
+    fail(ErrorKind::data,
+         "{}: the tensors take {} bytes but {} follow the header; it is truncated "
+         "or damaged",
+         origin, at, data.size());
   }
   for (const Slot& slot : slots) file.tensors[slot.name] = copy_tensor(slot, data, origin);
   return file;

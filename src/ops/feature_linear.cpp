@@ -52,8 +52,14 @@ Tensor feature_linear(const Features& x, const Tensor& w) {
   if (!x.sparse && !x.dense.defined()) {
     fail(ErrorKind::shape, "feature_linear: x has neither sparse nor dense columns");
   }
+  if (x.dense.defined()) {
+    check_shape("feature_linear", "x.dense", x.dense, {x.sparse ? x.sparse->rows() : -1, -1});
+  }
+  if (x.sparse_values.defined()) {
+    const int64_t nnz = x.sparse ? x.sparse->nnz() : 0;
+    check_shape("feature_linear", "x.sparse_values", x.sparse_values, {nnz});
+  }
   check_shape("feature_linear", "w", w, {x.width(), -1});
-  if (x.dense.defined()) check_shape("feature_linear", "x.dense", x.dense, {x.rows(), -1});
   const auto type = w.scalar_type();
   const int64_t split = x.sparse_width();
   Tensor y;

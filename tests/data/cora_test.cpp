@@ -72,7 +72,13 @@ TEST(CoraReal, TestRowsArePermutedSoThatEdgesJoinTheSameFeaturesAsInTheOtherRele
   const Task task = load_dataset("cora", root);
   const Graph& graph = task.training[0].graph;
   EXPECT_EQ(sorted_degrees(*graph.edges), sorted_degrees(*edges));
-  EXPECT_EQ(sorted_overlaps(*graph.edges, *graph.x.sparse), sorted_overlaps(*edges, *x));
+  const std::vector<int64_t> expected = sorted_overlaps(*edges, *x);
+  EXPECT_EQ(sorted_overlaps(*graph.edges, *graph.x.sparse), expected);
+  // The comparison does see a wrong order: here the last 1000 rows run backwards.
+  const auto [column, row] = edge_list(*graph.x.sparse);
+  const torch::Tensor backwards = torch::where(row.ge(1708), 1708 + 2707 - row, row);
+  EXPECT_NE(sorted_overlaps(*graph.edges, *make_adjacency(2708, 1433, column, backwards)),
+            expected);
 }
 
 // Edge homophily of Cora by its published classes is 0.81 (Pei et al., Geom-GCN, ICLR 2020).
@@ -95,7 +101,8 @@ TEST(CoraReal, SeedsAndFamiliesGiveTheirOwnData) {
   EXPECT_NE(fingerprint(load_dataset("cora", root, {{"generator", "gat"}})), zero);
 }
 
-// The protocol measured 7 to 10 non-empty classes and a majority share of 0.28 to 0.81 over draws.
+// The protocol measured 7 to 10 non-empty classes and a majority share of 0.28 to 0.81 over 15
+// draws; the bounds leave some room for other draws.
 TEST(CoraReal, LabelsOfSeveralDrawsLieInTheMeasuredRange) {
   REAL_DATA_OR_SKIP(root);
   for (int seed = 0; seed < 5; ++seed) {

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/data/dataset.h"
+#include "support/expect_error.h"
 #include "support/real_data.h"
 #include "support/temp_folder.h"
 
@@ -41,14 +39,7 @@ inline Task load_dataset(const std::string& name, const std::string& root,
 /// The message of the Error(data) that `call` throws; "" with a failure when there is none.
 template <class Call>
 std::string data_error(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
+  return error_of(ErrorKind::data, call);
 }
 
 /// Collects the warnings of its lifetime.

@@ -141,8 +141,7 @@ TEST(PhotoFiles, GraphWithoutNodesIsEmpty) {
               HasSubstr("empty graph"));
 }
 
-// Counts of the datasets' own description: 7,650 nodes, 119,081 edges, 745 features, 1,979,909
-// non-zeros of which some values are larger than one.
+// 7,650 nodes, 119,081 edges, 745 features, 1,979,909 non-zeros: the description of the files.
 TEST(PhotoReal, CountsAreThePublishedOnes) {
   REAL_DATA_OR_SKIP(root);
   const Task task = load_dataset("photo", root);

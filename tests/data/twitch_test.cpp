@@ -105,8 +105,8 @@ TEST_F(TwitchFiles, RegionWithoutNodesIsAnEmptyGraph) {
   EXPECT_THAT(error(), HasSubstr("test domain ES: empty graph"));
 }
 
-// Counts of section 2 of the node-level protocol, measured on the published files by its authors'
-// own scripts.
+// Counts of section 2 of the node-level protocol, measured on the raw files apart from this
+// program.
 struct Row {
   const char* region;
   int64_t nodes, pairs, columns;

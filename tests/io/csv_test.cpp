@@ -149,7 +149,10 @@ TEST(Csv, HeaderAndWidthAreChecked) {
   with_row("from,to", [](const CsvRow& row) {
     row.expect({"from", "to"});
     row.expect_size(2);
-    EXPECT_THAT(error_of(ErrorKind::data, [&] { row.expect({"source", "target"}); }),
+    EXPECT_THAT(error_of(ErrorKind::data,
+                         [&] {
+                           row.expect({"source", "target"});
+                         }),
                 HasSubstr("'from,to', expected 'source,target'"));
     error_of(ErrorKind::data, [&] { row.expect({"from"}); });
     error_of(ErrorKind::data, [&] { row.expect_size(3); });

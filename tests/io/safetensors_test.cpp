@@ -100,11 +100,11 @@ TEST(Safetensors, DataBeginsAtAMultipleOfEightAndEveryTensorIsAligned) {
 // The example of the format's own description.
 TEST(Safetensors, ReadsAFileWrittenByHand) {
   const std::string data("\x00\x00\x80\x3f\x00\x00\x00\x40\x01\x00", 10);
-  const TensorFile file = from_safetensors(
-      raw("{\"b\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[8,10]},"
-          "\"a\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[0,8]}}   ",
-          data),
-      "here");
+  const TensorFile file =
+      from_safetensors(raw("{\"b\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[8,10]},"
+                           "\"a\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[0,8]}}   ",
+                           data),
+                       "here");
   EXPECT_TRUE(file.tensors.at("a").equal(torch::tensor({{1.0f, 2.0f}})));
   EXPECT_TRUE(file.tensors.at("b").equal(torch::tensor({true, false})));
 }
@@ -138,9 +138,9 @@ TEST(Safetensors, RefusesBadShapesTypesAndHeaders) {
   };
   const std::string eight(8, '\0');
   from_safetensors(raw(header("\"F32\"", "[2]"), eight), "here");
-  for (const char* shape : {"[1]", "[3]", "[-2]", "[-1,-2]", "2", "[\"2\"]", "[2.0]", "[null]",
-                            "[4611686018427387905,4]", "[9223372036854775807,2,0]",
-                            "[18446744073709551615]", "[0]"}) {
+  for (const char* shape :
+       {"[1]", "[3]", "[-2]", "[-1,-2]", "2", "[\"2\"]", "[2.0]", "[null]",
+        "[4611686018427387905,4]", "[9223372036854775807,2,0]", "[18446744073709551615]", "[0]"}) {
     refusal(header("\"F32\"", shape), eight);
   }
   for (const char* dtype : {"\"F16\"", "\"f32\"", "32", "null", "\"\""}) {

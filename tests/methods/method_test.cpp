@@ -86,8 +86,8 @@ TEST_P(EveryMethod, AnEpochDependsOnTheStateBeforeItAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(all_presets()),
-                         [](const auto& info) {
-                           std::string name = info.param.first + "_" + info.param.second;
+                         [](const auto& each) {
+                           std::string name = each.param.first + "_" + each.param.second;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

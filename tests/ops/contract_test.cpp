@@ -103,6 +103,11 @@ TEST(OpErrors, FeaturesMustFitTheWeights) {
     ops::feature_linear(x, zeros({4, 2}));
   });
   x.shift = Tensor();
+  x.sparse_values = zeros({3});
+  expect_shape_error({"feature_linear", "x.sparse_values", "[3]", "[2]"}, [&] {
+    ops::feature_linear(x, zeros({4, 2}));
+  });
+  x.sparse_values = Tensor();
   x.dense = zeros({2, 1});
   expect_shape_error({"feature_linear", "x.dense", "[2, 1]", "[3, any]"}, [&] {
     ops::feature_linear(x, zeros({5, 2}));

@@ -18,10 +18,10 @@ struct CsrMatrix {
 
 /// A Planetoid dataset with its rows in node order.
 struct Planetoid {
-  CsrMatrix features;     // [n, d]
-  torch::Tensor labels;   // [n] int64: position of the one in the one-hot row, -1 for a row of zeros
-  torch::Tensor source;   // [m] int64: pairs of the graph dictionary, node -> each entry of its
-  torch::Tensor target;   // [m] int64: list, with duplicates and self-loops as they stand there
+  CsrMatrix features;    // [n, d]
+  torch::Tensor labels;  // [n] int64: position of the one in the one-hot row, -1 for a row of zeros
+  torch::Tensor source;  // [m] int64: pairs of the graph dictionary, node -> each entry of its
+  torch::Tensor target;  // [m] int64: list, with duplicates and self-loops as they stand there
 };
 
 /// Reads ind.<name>.{allx,ally,tx,ty,graph,test.index} of `folder`. The files are Python 2 pickles;

@@ -64,7 +64,7 @@ torch::Tensor averaging_matrix(const InfluenceSets& sets) {
 
 torch::Tensor shares(const Adjacency& pattern) {
   const torch::Tensor sizes = pattern.in.offsets.diff();
-  return (1.0 / sizes.to(torch::kFloat64)).repeat_interleave(sizes).to(torch::kFloat32);
+  return (1.0 / sizes.to(torch::kFloat64)).repeat_interleave(sizes);
 }
 
 }  // namespace
@@ -76,7 +76,8 @@ bool uses_exact_influence(const GrmOptions& options, int64_t nodes) {
   return needed <= static_cast<double>(options.influence_budget_mib) * 1024 * 1024;
 }
 
-InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options)
+InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options,
+                             torch::Dtype dtype)
     : sets_(cached_influence(edges, rule_for(options, edges.rows()))) {
   if (!sets_.exact()) {
     pattern_ = sets_.sparse;
@@ -85,23 +86,23 @@ InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options)
     pattern_ = sets_.rows(torch::arange(sets_.nodes, torch::kInt64));
   }
   if (pattern_) {
-    weights_ = shares(*pattern_);
+    weights_ = shares(*pattern_).to(dtype);
   } else {
-    averaging_ = averaging_matrix(sets_);
+    averaging_ = averaging_matrix(sets_).to(dtype);
   }
 }
 
 torch::Tensor InfluencePool::mean(const torch::Tensor& rows) const {
-  if (pattern_) return ops::spmm(pattern_, weights_.to(rows.dtype()), rows);
-  return averaging_.to(rows.dtype()).matmul(rows);
+  if (pattern_) return ops::spmm(pattern_, weights_, rows);
+  return averaging_.matmul(rows);
 }
 
 DomainCache::DomainCache(const GrmOptions& options, torch::Dtype dtype)
-    : options_(options), propagation_(options.conv, dtype) {}
+    : options_(options), dtype_(dtype), propagation_(options.conv, dtype) {}
 
 const InfluencePool& DomainCache::influence(const AdjacencyPtr& edges) {
   std::unique_ptr<InfluencePool>& pool = influence_[edges];
-  if (!pool) pool = std::make_unique<InfluencePool>(*edges, options_);
+  if (!pool) pool = std::make_unique<InfluencePool>(*edges, options_, dtype_);
   return *pool;
 }
 

@@ -92,7 +92,8 @@ std::vector<Preset> grm_presets() {
         {"edge_support", "observed"},
         {"latent_reduction", "mean"},
         {"beta", "0.01"},
-        {"lr", "0.003"}}},
+        {"lr", "0.003"},
+        {"train.eval_every", "5"}}},
   };
 }
 

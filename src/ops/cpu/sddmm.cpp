@@ -50,10 +50,10 @@ inline void entries(const Task<T>& t, const Columns& c, int64_t k, const Vec<T, 
     edge[u] = t.a.edge ? t.a.edge[k + u] : k + u;
     weight[u] = kProduct && t.w ? t.w[edge[u]] : T{1};
   }
-#pragma GCC unroll 16
-  for (int v = 0; v < N; ++v) {
 #pragma GCC unroll 4
-    for (int u = 0; u < kCount; ++u) {
+  for (int u = 0; u < kCount; ++u) {
+#pragma GCC unroll 16
+    for (int v = 0; v < N; ++v) {
       Vec<T, W> value = load<T, W>(row[u] + (v < N - 1 ? v * W : c.last));
       if constexpr (kProduct) {
         keep_in_register(value);

@@ -14,7 +14,7 @@ namespace grm {
 /// graphs) a dense averaging matrix is both smaller and faster.
 class InfluencePool {
  public:
-  InfluencePool(const Adjacency& edges, const GrmOptions& options);
+  InfluencePool(const Adjacency& edges, const GrmOptions& options, torch::Dtype dtype);
   /// [n, d] -> [n, d]: row i is the mean of the rows of V_i^D.
   torch::Tensor mean(const torch::Tensor& rows) const;
   const InfluenceSets& sets() const { return sets_; }
@@ -43,6 +43,7 @@ class DomainCache {
 
  private:
   GrmOptions options_;
+  torch::Dtype dtype_;
   nn::PropagationCache propagation_;
   std::map<AdjacencyPtr, std::unique_ptr<InfluencePool>> influence_;
   std::map<AdjacencyPtr, AdjacencyPtr> self_paired_;

@@ -1,0 +1,70 @@
+#include "grm/train/config.h"
+
+#include <gtest/gtest.h>
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+
+namespace grm {
+namespace {
+
+std::string message_of(const std::string& toml) {
+  try {
+    config_from_toml(toml, "file.toml");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::config);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Config, WhatIsWrittenReadsBackToTheSameText) {
+  RunConfig config("sbm", "grm", "centred");
+  config.set("method.alpha", "0.125");
+  config.set("method.fanout", "[10, 5]");
+  config.set("dataset.centre", "domain");
+  config.set("train.epochs", "17");
+  const std::string text = config.to_toml(1003);
+  EXPECT_EQ(config_from_toml(text, "config.toml")->to_toml(1003), text);
+  EXPECT_NE(text.find("alpha = 0.125"), std::string::npos);
+  EXPECT_NE(text.find("fanout = [10, 5]"), std::string::npos);
+}
+
+TEST(Config, NumberOfSeedsDoesNotChangeARun) {
+  RunConfig a("sbm", "erm"), b("sbm", "erm");
+  b.set("train.seeds", "5");
+  b.set("train.checkpoint_seconds", "1");
+  EXPECT_EQ(a.to_toml(1), b.to_toml(1));
+  EXPECT_NE(a.to_toml(1), a.to_toml(2));
+}
+
+TEST(Config, ErrorsNameFileLineAndTheNearestKey) {
+  const std::string unknown =
+      message_of("[dataset]\nname = \"sbm\"\n[method]\nname = \"grm\"\nalhpa = 1.0\n");
+  EXPECT_NE(unknown.find("file.toml:5:"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("did you mean 'alpha'"), std::string::npos) << unknown;
+  const std::string range =
+      message_of("[dataset]\nname = \"sbm\"\n[method]\nname = \"grm\"\ntheta = 2.0\n");
+  EXPECT_NE(range.find("method.theta: 2 is outside"), std::string::npos) << range;
+  EXPECT_NE(message_of("[dataset\n").find("file.toml:1:"), std::string::npos);
+  EXPECT_NE(message_of("[method]\nname = \"grm\"\n").find("no dataset is named"),
+            std::string::npos);
+  EXPECT_NE(message_of("x = 1\n[dataset]\nname = \"sbm\"\n[method]\nname = \"erm\"\n")
+                .find("stands outside"),
+            std::string::npos);
+}
+
+TEST(Config, PresetsSetTrainingOptionsAndTheUserComesAfter) {
+  RunConfig config("sbm", "grm", "paper");
+  EXPECT_EQ(config.train.eval_every, 10);
+  config.set("train.eval_every", "3");
+  EXPECT_EQ(config.train.eval_every, 3);
+}
+
+TEST(OptionsReference, IsTheCommittedPage) {
+  EXPECT_EQ(read_file(std::string(GRM_SOURCE_DIR) + "/docs/options.md"), options_reference())
+      << "run 'make docs' and commit docs/options.md";
+}
+
+}  // namespace
+}  // namespace grm

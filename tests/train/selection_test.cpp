@@ -1,0 +1,46 @@
+#include "grm/train/selection.h"
+
+#include <gtest/gtest.h>
+
+#include "grm/train/summary.h"
+
+namespace grm {
+namespace {
+
+TEST(Selection, RulesChooseAsTheirNamesSay) {
+  const std::vector<Evaluation> history = {
+      {1, 50.0, {60, 60}}, {2, 70.0, {10, 20}}, {3, 70.0, {90, 80}}, {4, 65.0, {40, 40}}};
+  EXPECT_EQ(choose("val", history), 1u);  // the first of two equal maxima
+  EXPECT_EQ(choose("oracle", history), 2u);
+  EXPECT_EQ(choose("last", history), 3u);
+}
+
+TEST(Selection, ChoiceByValidationDoesNotMoveWithTestScores) {
+  std::vector<Evaluation> history = {{1, 50.0, {1}}, {2, 70.0, {2}}, {3, 60.0, {3}}};
+  const size_t before = choose("val", history);
+  for (Evaluation& e : history) e.test[0] = 100.0 - e.test[0];
+  EXPECT_EQ(choose("val", history), before);
+}
+
+TEST(Summary, MeanAndSampleDeviation) {
+  const MeanStd value = mean_std({1.0, 2.0, 4.0});
+  EXPECT_NEAR(value.mean, 7.0 / 3, 1e-12);
+  EXPECT_NEAR(value.std, 1.5275252316519468, 1e-12);  // sqrt(7 / 3)
+  EXPECT_EQ(mean_std({3.0}).std, 0.0);
+}
+
+TEST(Summary, MinIsTheSmallestMeanAndAvgTheMeanOfMeans) {
+  std::vector<RunRecord> runs(2);
+  runs[0].chosen["val"] = {3, 80.0, {{"a", 60.0}, {"b", 90.0}}};
+  runs[1].chosen["val"] = {5, 82.0, {{"a", 80.0}, {"b", 50.0}}};
+  const Summary s = summarise(runs, "val");
+  EXPECT_DOUBLE_EQ(s.test[0].score.mean, 70.0);
+  EXPECT_DOUBLE_EQ(s.test[1].score.mean, 70.0);
+  EXPECT_DOUBLE_EQ(s.min, 70.0);
+  EXPECT_DOUBLE_EQ(s.avg, 70.0);
+  EXPECT_DOUBLE_EQ(s.min_per_run.mean, 55.0);  // (60 + 50) / 2
+  EXPECT_EQ(s.epochs, (std::vector<int64_t>{3, 5}));
+}
+
+}  // namespace
+}  // namespace grm

@@ -1,0 +1,154 @@
+// One run from start to summary: what it leaves behind, and that stopping anywhere changes nothing.
+#include "grm/train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/train/checkpoint.h"
+#include "support/temp_folder.h"
+
+namespace grm {
+namespace {
+
+class Training : public testing::TestWithParam<std::string> {
+ protected:
+  Training() : config_("sbm", spec().substr(0, 3), spec().size() > 3 ? spec().substr(4) : "") {
+    setenv("GRM_CACHE", cache_.path().c_str(), 1);
+    config_.set("dataset.nodes", "150");
+    config_.set("train.epochs", "7");
+    config_.set("train.eval_every", "2");
+    config_.set("train.checkpoint_seconds", "0");
+    task_ = config_.dataset.load({});
+  }
+  static std::string spec() { return GetParam(); }
+
+  // The content of a run that must not depend on when it was stopped: the model's bytes and the
+  // metrics without their timings.
+  static std::pair<std::string, std::string> essence(const RunFolder& folder) {
+    std::string metrics;
+    std::istringstream lines(read_file(folder.file("metrics.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      auto j = nlohmann::ordered_json::parse(line);
+      j.erase("seconds");
+      metrics += j.dump() + "\n";
+    }
+    return {read_file(folder.file("model.safetensors")), metrics};
+  }
+
+  test::TempFolder cache_, runs_;
+  RunConfig config_;
+  Task task_;
+};
+
+TEST_P(Training, StoppedAfterAnyEpochAndResumedEndsWithTheSameBits) {
+  const RunFolder straight = create_run_folder(runs_.path(), config_, 1);
+  const RunRecord expected = train_run(config_, task_, 1, straight);
+  for (int64_t stop = 1; stop < 7; stop += 2) {
+    const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+    RunHooks hooks;
+    int64_t seen = 0;
+    hooks.on_epoch = [&](const EpochReport& r) { seen = r.epoch; };
+    hooks.interrupted = [&] { return seen == stop; };
+    EXPECT_THROW(train_run(config_, task_, 1, folder, hooks), Interrupted);
+    EXPECT_FALSE(folder.finished());
+    // Lines written after the last checkpoint by a process that was then killed.
+    std::ofstream(folder.file("metrics.jsonl"), std::ios::app) << "{\"epoch\": 99, \"sec";
+    const RunRecord record = train_run(config_, task_, 1, folder);
+    EXPECT_EQ(essence(folder), essence(straight));
+    EXPECT_EQ(record.chosen.at("val").epoch, expected.chosen.at("val").epoch);
+  }
+}
+
+TEST_P(Training, EverySelectionRuleIsRecordedAndTheModelIsTheChosenOne) {
+  const RunFolder folder = create_run_folder(runs_.path(), config_, 2);
+  const RunRecord record = train_run(config_, task_, 2, folder);
+  ASSERT_EQ(record.chosen.size(), 3u);
+  EXPECT_EQ(record.chosen.at("last").epoch, 7);
+  EXPECT_EQ(record.chosen.at("val").test.size(), 8u);
+  LoadedModel model = load_model(folder.path(), {});
+  EXPECT_EQ(model.epoch, record.chosen.at("val").epoch);
+  const std::vector<DomainScore> again = evaluate(*model.method, model.task, Role::test);
+  for (size_t k = 0; k < again.size(); ++k) {
+    EXPECT_EQ(again[k].value, record.chosen.at("val").test[k].value) << again[k].domain;
+  }
+  for (const char* name : {"config.toml", "env.json", "metrics.jsonl", "summary.json",
+                           "model.safetensors", "state.safetensors"}) {
+    EXPECT_TRUE(folder.has(name)) << name;
+  }
+}
+
+TEST_P(Training, FinishedRunsAreReadBackAndFoundByTheirConfiguration) {
+  const RunFolder folder = create_run_folder(runs_.path(), config_, 3);
+  const RunRecord record = train_run(config_, task_, 3, folder);
+  EXPECT_EQ(find_run_folder(runs_.path(), config_, 3).path(), folder.path());
+  EXPECT_EQ(find_run_folder(runs_.path(), config_, 4).path(), "");
+  const RunRecord back = train_run(config_, task_, 3, folder);
+  EXPECT_EQ(to_json_text(back), to_json_text(record));
+  config_.set("method.lr", "0.5");
+  EXPECT_EQ(find_run_folder(runs_.path(), config_, 3).path(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Training, testing::Values("erm", "grm", "grm:centred"),
+                         [](const auto& each) {
+                           return each.param == "grm:centred" ? "grm_centred" : each.param;
+                         });
+
+class TrainingErm : public Training {};
+INSTANTIATE_TEST_SUITE_P(Erm, TrainingErm, testing::Values("erm"));
+
+TEST_P(TrainingErm, PatienceStopsEarly) {
+  config_.set("train.epochs", "500");
+  config_.set("train.eval_every", "1");
+  config_.set("train.patience", "3");
+  const RunRecord record =
+      train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1));
+  EXPECT_TRUE(record.stopped_early);
+  EXPECT_EQ(record.epochs, record.chosen.at("val").epoch + 3);
+}
+
+TEST_P(TrainingErm, ADamagedCheckpointIsAnErrorAndStaysAsItIs) {
+  const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+  write_file_atomic(folder.file("env.json"), environment_json(task_));
+  write_file_atomic(folder.file("state.safetensors"), "not a checkpoint");
+  EXPECT_THROW(train_run(config_, task_, 1, folder), Error);
+  EXPECT_EQ(read_file(folder.file("state.safetensors")), "not a checkpoint");
+}
+
+TEST_P(TrainingErm, ARunDoesNotGoOnWithOtherData) {
+  const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+  RunHooks hooks;
+  hooks.interrupted = [] { return true; };
+  EXPECT_THROW(train_run(config_, task_, 1, folder, hooks), Interrupted);
+  task_.hashes["file.csv"] = "changed";
+  EXPECT_THROW(train_run(config_, task_, 1, folder), Error);
+}
+
+TEST_P(TrainingErm, ALossThatIsNotFiniteStopsTheRunWithAHint) {
+  config_.set("method.lr", "10");
+  config_.set("method.batch_norm", "false");
+  task_.training[0].graph.x.dense = task_.training[0].graph.x.dense / 0.0;
+  try {
+    train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("smaller method.lr"), std::string::npos);
+  }
+}
+
+TEST(ConstantScores, AreTheTrainingMajority) {
+  RunConfig config("sbm", "erm");
+  const Task task = config.dataset.load({});
+  const torch::Tensor y = task.training[0].labels.y;
+  const double share = torch::bincount(y).max().item<double>() / static_cast<double>(y.numel());
+  for (const DomainScore& s : constant_scores(task, Role::test)) {
+    EXPECT_NEAR(s.value, 100 * share, 1e-9);  // the labels are the same in all domains
+  }
+}
+
+}  // namespace
+}  // namespace grm
