@@ -4,7 +4,9 @@
 #include <torch/torch.h>
 
 #include <cmath>
-#include <map>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
@@ -53,8 +55,16 @@ const Data& data() {
   return instance;
 }
 
+// The leaves of the benchmark at hand: their gradients are dropped after every pass, so that
+// adding to the last one is not timed.
+std::vector<Tensor>& leaves() {
+  static std::vector<Tensor> list;
+  return list;
+}
+
 Tensor leaf(const Tensor& t) {
-  return t.detach().clone().requires_grad_();
+  leaves().push_back(t.detach().clone().requires_grad_());
+  return leaves().back();
 }
 
 // Times forward alone, or forward and backward with the given cotangent.

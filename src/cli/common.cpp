@@ -34,8 +34,6 @@ void Common::apply() const {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   set_threads(threads > 0 ? threads : grm::threads());
-  // libtorch keeps its own count (Debian's starts at 1 unless told).
-  torch::set_num_threads(grm::threads());
   const bool silent = quiet;
   set_log_sink([silent](LogLevel level, const std::string& text) {
     if (level == LogLevel::info && silent) return;

@@ -81,8 +81,12 @@ std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
 // program starts itself anew with the policy set.
 void wait_without_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length <= 0) return;
+  self[length] = '\0';
   setenv("OMP_WAIT_POLICY", "passive", 1);
-  execv("/proc/self/exe", argv);  // returns only if it fails, and then nothing is lost
+  execv(self, argv);  // returns only if it fails, and then nothing is lost
 }
 
 }  // namespace

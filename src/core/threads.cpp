@@ -1,6 +1,7 @@
 #include "grm/core/threads.h"
 
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -19,6 +20,11 @@ void set_threads(int count) {
   g_threads = std::max(1, count);
   // libtorch sets OpenMP's count to its own default on first use unless it was told before.
   at::set_num_threads(g_threads);
+  // OpenBLAS, if that is the BLAS in use, runs threads of its own and counts them itself.
+  using SetThreads = void (*)(int);
+  static const auto set_blas_threads =
+      reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (set_blas_threads) set_blas_threads(g_threads);
 }
 
 void parallel_chunks(int64_t n, int64_t chunk, const std::function<void(int64_t, int64_t)>& body) {

@@ -5,7 +5,7 @@
 
 namespace grm {
 
-/// Number of threads used by our kernels; also told to libtorch by set_threads.
+/// Number of threads used by our kernels, libtorch and OpenBLAS.
 int threads();
 void set_threads(int count);
 

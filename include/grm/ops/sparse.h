@@ -7,7 +7,7 @@
 #include "grm/graph/adjacency.h"
 #include "grm/graph/graph.h"
 
-// Differentiable operators on a sparse pattern. All reductions run in row order inside a row, so
+// Differentiable operators on a sparse pattern. Each row is reduced by one thread in a fixed order:
 // results are equal to the bit for any number of threads. float and double. Undefined weights mean
 // all ones. Wrong shapes are Error(shape); second derivatives are refused.
 namespace grm::ops {

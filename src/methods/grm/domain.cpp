@@ -46,20 +46,22 @@ InfluenceRule rule_for(const GrmOptions& options, int64_t nodes) {
 }
 
 // [n, n] with 1 / |V_i^D| at the members of row i.
-torch::Tensor averaging_matrix(const InfluenceSets& sets) {
+torch::Tensor averaging_matrix(const InfluenceSets& sets, torch::Dtype dtype) {
   const int64_t n = sets.nodes, words = sets.bits.size(1);
-  torch::Tensor matrix = torch::zeros({n, n}, torch::kFloat32);
+  torch::Tensor members = torch::zeros({n, n}, torch::kFloat32);
+  torch::Tensor sizes = torch::empty({n, 1}, torch::kFloat64);
   const int64_t* bits = sets.bits.data_ptr<int64_t>();
-  float* out = matrix.data_ptr<float>();
+  float* out = members.data_ptr<float>();
+  double* size = sizes.data_ptr<double>();
   parallel_chunks(n, 64, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const float share = 1.0f / static_cast<float>(sets.size(i));
+      size[i] = static_cast<double>(sets.size(i));
       for (int64_t u = 0; u < n; ++u) {
-        if (bits[i * words + u / 64] >> (u % 64) & 1) out[i * n + u] = share;
+        out[i * n + u] = static_cast<float>(bits[i * words + u / 64] >> (u % 64) & 1);
       }
     }
   });
-  return matrix;
+  return members.to(dtype).div_(sizes.to(dtype));
 }
 
 torch::Tensor shares(const Adjacency& pattern) {
@@ -88,7 +90,7 @@ InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options,
   if (pattern_) {
     weights_ = shares(*pattern_).to(dtype);
   } else {
-    averaging_ = averaging_matrix(sets_).to(dtype);
+    averaging_ = averaging_matrix(sets_, dtype);
   }
 }
 
