@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "grm/core/error.h"
 
@@ -20,12 +21,16 @@ std::string read_file(const std::string& path) {
   if (fs::is_directory(path, code)) fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  std::string content;
   in.seekg(0, std::ios::end);
-  const std::streamoff size = in.tellg();
-  if (size < 0) fail(ErrorKind::io, "{}: its size cannot be read", path);
-  in.seekg(0);
-  std::string content(static_cast<size_t>(size), '\0');
-  if (!in.read(content.data(), size)) fail(ErrorKind::io, "{}: reading failed", path);
+  if (const std::streamoff size = in.tellg(); size >= 0) {
+    in.seekg(0);
+    content.resize(static_cast<size_t>(size));
+    if (!in.read(content.data(), size)) fail(ErrorKind::io, "{}: reading failed", path);
+  } else {  // a pipe: its length is known only at its end
+    in.clear();
+    content.assign(std::istreambuf_iterator<char>(in), {});
+  }
   return content;
 }
 

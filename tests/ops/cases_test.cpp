@@ -156,7 +156,7 @@ Tensor naive_features(const Adjacency& a, const Tensor& values, const Tensor& de
   each_pair(a, [&](int64_t e, int64_t j, int64_t i) {
     x[i][j] = values.defined() ? values.data_ptr<double>()[e] : 1.0;
   });
-  return torch::cat({x, dense}, 1) - shift;
+  return (dense.defined() ? torch::cat({x, dense}, 1) : x) - shift;
 }
 
 Problem feature_linear_case(const Setting& s) {
@@ -169,6 +169,18 @@ Problem feature_linear_case(const Setting& s) {
           },
           [a](const Tensors& in) {
             return Tensors{naive_features(*a, in[0], in[1], in[2]).mm(in[3])};
+          }};
+}
+
+Problem feature_linear_sparse_case(const Setting& s) {
+  const AdjacencyPtr a = s.pattern;
+  return {{normal("values", {a->nnz()}, s.type), normal("shift", {a->cols()}, s.type),
+           normal("w", {a->cols(), s.d}, s.type)},
+          [a](const Tensors& in) {
+            return Tensors{ops::feature_linear({a, in[0], Tensor(), in[1]}, in[2])};
+          },
+          [a](const Tensors& in) {
+            return Tensors{naive_features(*a, in[0], Tensor(), in[1]).mm(in[2])};
           }};
 }
 
@@ -239,9 +251,10 @@ const std::vector<OpCase>& op_cases() {
       {"segment_mean", false, segment_mean_case},
       {"segment_mean_vector", false, segment_mean_vector_case},
       {"gather_rows", false, gather_rows_case},
-      {"feature_linear", false, feature_linear_case},
+      {"feature_linear", false, feature_linear_case, true},
+      {"feature_linear_sparse", false, feature_linear_sparse_case},
       {"feature_linear_ones", false, feature_linear_ones_case},
-      {"feature_linear_dense", false, feature_linear_dense_case},
+      {"feature_linear_dense", false, feature_linear_dense_case, true},
       {"edge_kl", false, edge_kl_case},
       {"generate_edges", false, generate_edges_case},
       {"gaussian_kl", false, gaussian_kl_case},

@@ -32,6 +32,7 @@ struct OpCase {
   std::string name;
   bool square;  // takes square patterns only
   Problem (*make)(const Setting&);
+  bool blas = false;  // uses libtorch's matrix product, whose last bits depend on the threads
 };
 
 /// The one table of cases.

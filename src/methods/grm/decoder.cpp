@@ -1,13 +1,14 @@
 #include <torch/torch.h>
 
 #include "grm/methods/grm/generator.h"
+#include "grm/ops/generate.h"
 #include "grm/ops/sparse.h"
 
 namespace grm {
 
 Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t features,
                  int64_t classes)
-    : normalised_(options.conv == "kipf"), dropout_(options.dropout) {
+    : normalised_(options.conv == "kipf"), dropout_(options.dropout), theta_(options.theta) {
   const int64_t width = options.decoder_width > 0 ? options.decoder_width : features;
   feature_map_ = nn::Linear(set, "decoder.features", options.latent, width);
   edge_map_ = nn::Linear(set, "decoder.edges", options.latent, options.edge_width);
@@ -18,8 +19,8 @@ Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t featu
 
 GeneratedEdges Decoder::edges(const torch::Tensor& z, const AdjacencyPtr& pairs) const {
   const torch::Tensor f = edge_map_.forward(z);  // [rows, d_e]
-  const torch::Tensor logits = ops::sddmm(pairs, f, f);
-  return {pairs, logits, torch::sigmoid(logits)};
+  const ops::GeneratedEdges e = ops::generate_edges(ops::sddmm(pairs, f, f), theta_);
+  return {pairs, e.weights, e.kl};
 }
 
 torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges,

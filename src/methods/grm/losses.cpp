@@ -22,12 +22,11 @@ torch::Tensor latent_kl(const GraphBatch& batch, const Posterior& q, const GrmOp
 
 torch::Tensor edge_kl(const GraphBatch& batch, const GeneratedEdges& edges,
                       const GrmOptions& options) {
-  const torch::Tensor per_pair = ops::edge_kl(edges.logits, options.theta);
   // Rows of a graph are consecutive, hence so are its pairs.
   const torch::Tensor pair_offsets = edges.pairs->in.offsets.index_select(0, batch.node_offsets);
   const torch::Tensor per_graph = options.pair_reduction == "mean"
-                                      ? ops::segment_mean(pair_offsets, per_pair)
-                                      : ops::segment_sum(pair_offsets, per_pair);
+                                      ? ops::segment_mean(pair_offsets, edges.kl)
+                                      : ops::segment_sum(pair_offsets, edges.kl);
   return per_graph.mean();
 }
 

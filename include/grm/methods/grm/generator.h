@@ -42,8 +42,8 @@ class Encoder {
 /// The generated graph: continuous weights on a fixed set of pairs.
 struct GeneratedEdges {
   AdjacencyPtr pairs;
-  torch::Tensor logits;   // [pairs] f_e(z_i) . f_e(z_j)
-  torch::Tensor weights;  // [pairs] sigmoid(logits)
+  torch::Tensor weights;  // [pairs] sigmoid(f_e(z_i) . f_e(z_j))
+  torch::Tensor kl;       // [pairs] KL of the weight against the prior theta
 };
 
 /// The decoder and classifier: f_x (Eq. 5), f_e (Eq. 6) and the 2-layer GCN on what they generate.
@@ -60,7 +60,7 @@ class Decoder {
 
  private:
   bool normalised_;
-  double dropout_;
+  double dropout_, theta_;
   nn::Linear feature_map_;  // f_x
   nn::Linear edge_map_;     // f_e
   nn::GcnLayer first_, second_;
