@@ -17,7 +17,7 @@ build: setup
 	@ninja -C $(BUILD) -j $(JOBS)
 
 demo: build
-	@$(BUILD)/grm train --dataset sbm --method erm,grm,grm:centred
+	@$(BUILD)/grm train --dataset sbm --method erm,grm,grm:centred --epochs 100
 
 test: build
 	@cd $(BUILD) && ctest --output-on-failure --no-tests=error

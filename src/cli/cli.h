@@ -45,6 +45,9 @@ void print_json(const ordered_json& value);
 /// aligned, the others right.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
+/// Messages also go to this file from now on; an empty path ends that.
+void log_to(const std::string& path);
+
 /// True once Ctrl-C was pressed (after watch_interrupt).
 void watch_interrupt();
 bool interrupted();

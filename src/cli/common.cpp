@@ -4,14 +4,24 @@
 
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 
 #include "cli.h"
+#include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/log.h"
 #include "grm/core/threads.h"
 
 namespace grm::cli {
+namespace {
+std::ofstream g_log_file;  // log.txt of the run in progress
+}
+
+void log_to(const std::string& path) {
+  g_log_file.close();
+  if (!path.empty()) g_log_file.open(path, std::ios::app);
+}
 
 DataContext Common::data_context() const {
   DataContext context;
@@ -36,6 +46,10 @@ void Common::apply() const {
   set_threads(threads > 0 ? threads : grm::threads());
   const bool silent = quiet;
   set_log_sink([silent](LogLevel level, const std::string& text) {
+    if (g_log_file.is_open()) {
+      g_log_file << timestamp() << (level == LogLevel::warning ? " warning: " : " ") << text
+                 << std::endl;
+    }
     if (level == LogLevel::info && silent) return;
     const char* clear = isatty(STDERR_FILENO) ? "\r\033[K" : "";
     fmt::print(stderr, "{}{}{}\n", clear, level == LogLevel::warning ? "warning: " : "", text);
@@ -95,6 +109,8 @@ void watch_interrupt() {
   std::signal(SIGTERM, [](int) { g_interrupted = 1; });
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() {
+  return g_interrupted != 0;
+}
 
 }  // namespace grm::cli

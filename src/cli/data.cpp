@@ -131,9 +131,7 @@ void add_data(CLI::App& app, Common& common, Action& action) {
       sub->add_option("--set", flags->settings, "dataset.key=value; repeatable")
           ->allow_extra_args(false);
     }
-    sub->callback([=, &common, &action] {
-      action = [=, &common] { return run(*flags, common); };
-    });
+    sub->callback([=, &common, &action] { action = [=, &common] { return run(*flags, common); }; });
   };
   add("list", "all datasets and whether their files are here", false,
       [](const DataFlags&, const Common& c) { return list(c); });

@@ -59,7 +59,8 @@ std::vector<Finding> examine(const Common& common) {
   const std::string root = common.data_context().root;
   found.push_back({"data root", root.empty() ? "not set" : root,
                    root.empty() ? "set GRM_DATA or --data-root for datasets other than sbm"
-                   : !std::filesystem::is_directory(root) ? "is not a folder" : ""});
+                   : !std::filesystem::is_directory(root) ? "is not a folder"
+                                                          : ""});
   if (!root.empty()) {
     for (const DatasetEntry& entry : datasets()) {
       std::vector<std::string> missing;
@@ -83,10 +84,8 @@ int doctor(const Common& common) {
   if (common.json) {
     ordered_json checks = ordered_json::array();
     for (const Finding& f : found) {
-      checks.push_back({{"check", f.what},
-                        {"value", f.value},
-                        {"ok", f.advice.empty()},
-                        {"advice", f.advice}});
+      checks.push_back(
+          {{"check", f.what}, {"value", f.value}, {"ok", f.advice.empty()}, {"advice", f.advice}});
     }
     print_json({{"checks", checks}});
     return 0;

@@ -11,8 +11,8 @@ int eval(const std::string& path, const Common& common) {
   LoadedModel model = load_model(path, common.data_context());
   const Stopwatch watch;
   ordered_json domains = ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"domain", "role", to_string(model.task.metric),
-                                                 "constant"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"domain", "role", to_string(model.task.metric), "constant"}};
   ordered_json out = {{"run", path},
                       {"dataset", model.task.name},
                       {"method", model.config->method_name()},

@@ -80,9 +80,8 @@ void add_options(CLI::App& app, Common& common, Action& action) {
   auto markdown = std::make_shared<bool>(false);
   add_common(*verb, common, false);
   verb->add_flag("--markdown", *markdown, "as the reference page docs/options.md");
-  verb->callback([=, &common, &action] {
-    action = [=, &common] { return list_options(common, *markdown); };
-  });
+  verb->callback(
+      [=, &common, &action] { action = [=, &common] { return list_options(common, *markdown); }; });
 }
 
 }  // namespace grm::cli

@@ -64,23 +64,24 @@ std::unique_ptr<RunConfig> make_config(const TrainFlags& flags, const std::strin
   return config;
 }
 
-// Messages go to the run's log.txt as well as to the terminal.
+// Trains or reads back one seed; messages go to its log.txt as well as to the terminal.
 RunRecord run_seed(const RunConfig& config, const Task& task, int64_t seed, const TrainFlags& flags,
                    const Common& common, const std::string& title) {
   RunFolder folder("");
   if (flags.resume) folder = find_run_folder(flags.out, config, seed);
   if (folder.path().empty()) folder = create_run_folder(flags.out, config, seed);
+  log_to(folder.file("log.txt"));
+  log_info("{} {}", folder.has("state.safetensors") ? "continued" : "started", folder.path());
   Progress progress(fmt::format("{} seed {}", title, seed), common.quiet);
   RunHooks hooks;
   hooks.on_epoch = [&](const EpochReport& report) { progress.show(report); };
   hooks.interrupted = interrupted;
   const RunRecord record = train_run(config, task, seed, folder, hooks);
   progress.done();
-  if (!common.quiet) {
-    const Chosen& c = record.chosen.at(config.train.selection);
-    fmt::print(stderr, "{} seed {}: epoch {}, validation {:.1f}, test avg {:.1f}  ({})\n", title,
-               seed, c.epoch, c.validation, mean_score(c.test), record.folder);
-  }
+  const Chosen& c = record.chosen.at(config.train.selection);
+  log_info("{} seed {}: epoch {}, validation {:.1f}, test avg {:.1f}", title, seed, c.epoch,
+           c.validation, mean_score(c.test));
+  log_to("");
   return record;
 }
 
@@ -153,12 +154,16 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
     for (const Column& c : columns) rows.back().push_back(of(c));
     rows.back().push_back(last);
   };
-  line("Min", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.min); },
-       fmt::format("{:.1f}", min_score(constant)));
-  line("Avg", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.avg); },
-       fmt::format("{:.1f}", mean_score(constant)));
-  line("validation", [&](const Column& c) { return cell(c.summary.validation, many); }, "");
-  line("seconds", [&](const Column& c) { return fmt::format("{:.1f}", c.seconds); }, "");
+  line(
+      "Min", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.min); },
+      fmt::format("{:.1f}", min_score(constant)));
+  line(
+      "Avg", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.avg); },
+      fmt::format("{:.1f}", mean_score(constant)));
+  line(
+      "validation", [&](const Column& c) { return cell(c.summary.validation, many); }, "");
+  line(
+      "seconds", [&](const Column& c) { return fmt::format("{:.1f}", c.seconds); }, "");
   print_table(rows);
   for (const std::string& note : task.notes) fmt::print("note: {}\n", note);
 }
@@ -171,8 +176,8 @@ int train(const TrainFlags& flags, const Common& common) {
     Column column;
     column.config = make_config(flags, spec);
     column.title = column.config->method_name();
-    if (specs.size() > 1 && column.config->method.preset() != column.config->method.entry()
-                                                                 .presets.front().name) {
+    if (specs.size() > 1 &&
+        column.config->method.preset() != column.config->method.entry().presets.front().name) {
       column.title += ":" + column.config->method.preset();
     }
     columns.push_back(std::move(column));
@@ -226,7 +231,8 @@ void add_train(CLI::App& app, Common& common, Action& action) {
       "  grm train --dataset sbm --method erm,grm,grm:centred  one table of three\n"
       "  grm train --dataset twitch --method grm --seeds 3 --set dataset.symmetrise=true --json\n"
       "  grm train --config run.toml --resume                  after a kill or Ctrl-C");
-  verb->callback([=, &common, &action] { action = [=, &common] { return train(*flags, common); }; });
+  verb->callback(
+      [=, &common, &action] { action = [=, &common] { return train(*flags, common); }; });
 }
 
 }  // namespace grm::cli

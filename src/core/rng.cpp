@@ -41,9 +41,9 @@ Stream Rng::stream(std::string_view name, uint64_t a, uint64_t b) const {
 
 uint32_t Stream::next_u32() {
   if (used_ == 4) {
-    buffer_ = philox4x32(
-        {static_cast<uint32_t>(block_), static_cast<uint32_t>(block_ >> 32), 0u, 0u},
-        {static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)});
+    buffer_ =
+        philox4x32({static_cast<uint32_t>(block_), static_cast<uint32_t>(block_ >> 32), 0u, 0u},
+                   {static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)});
     ++block_;
     used_ = 0;
   }
@@ -55,7 +55,9 @@ uint64_t Stream::next_u64() {
   return low | (static_cast<uint64_t>(next_u32()) << 32);
 }
 
-double Stream::uniform() { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
+double Stream::uniform() {
+  return static_cast<double>(next_u64() >> 11) * 0x1.0p-53;
+}
 
 uint64_t Stream::below(uint64_t n) {
   if (n <= 1) return 0;
@@ -112,9 +114,8 @@ void Stream::fill_uniform(float* out, int64_t n, float low, float high) const {
 }
 
 void Stream::fill_normal(float* out, int64_t n) const {
-  fill(out, n, [&](float* p, int64_t m, uint64_t block) {
-    kernels::philox_normal(p, m, key_, block);
-  });
+  fill(out, n,
+       [&](float* p, int64_t m, uint64_t block) { kernels::philox_normal(p, m, key_, block); });
 }
 
 void Stream::fill_uniform(double* out, int64_t n, double low, double high) const {

@@ -96,6 +96,8 @@ class ErmRecipe final : public MethodRecipe {
 
 }  // namespace
 
-std::unique_ptr<MethodRecipe> make_erm() { return std::make_unique<ErmRecipe>(); }
+std::unique_ptr<MethodRecipe> make_erm() {
+  return std::make_unique<ErmRecipe>();
+}
 
 }  // namespace grm

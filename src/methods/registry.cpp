@@ -16,16 +16,11 @@ struct Suggestion {
 };
 
 constexpr Suggestion kSuggestions[] = {
-    {"cora", "erm", "", "lr", "0.001"},
-    {"photo", "erm", "", "lr", "0.001"},
-    {"cora-mix", "erm", "", "lr", "0.001"},
-    {"fb100", "erm", "", "update", "per_domain"},
-    {"elliptic", "erm", "", "weight_decay", "0"},
-    {"arxiv", "erm", "", "weight_decay", "0"},
-    {"arxiv", "erm", "", "train.epochs", "500"},
-    {"arxiv", "grm", "", "batch", "1000"},
-    {"elliptic", "grm", "", "batch", "100"},
-    {"twitch", "grm", "centred", "lr", "0.01"},
+    {"cora", "erm", "", "lr", "0.001"},           {"photo", "erm", "", "lr", "0.001"},
+    {"cora-mix", "erm", "", "lr", "0.001"},       {"fb100", "erm", "", "update", "per_domain"},
+    {"elliptic", "erm", "", "weight_decay", "0"}, {"arxiv", "erm", "", "weight_decay", "0"},
+    {"arxiv", "erm", "", "train.epochs", "500"},  {"arxiv", "grm", "", "batch", "1000"},
+    {"elliptic", "grm", "", "batch", "100"},      {"twitch", "grm", "centred", "lr", "0.01"},
 };
 
 }  // namespace

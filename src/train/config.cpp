@@ -55,8 +55,8 @@ std::string RunConfig::to_toml(int64_t seed) const {
   for (const Option& o : dataset.options().options()) {
     text += fmt::format("{} = {}\n", o.key, o.get());
   }
-  text += fmt::format("\n[method]\nname = \"{}\"\npreset = \"{}\"\n", method_name(),
-                      method.preset());
+  text +=
+      fmt::format("\n[method]\nname = \"{}\"\npreset = \"{}\"\n", method_name(), method.preset());
   for (const Option& o : method.options().options()) {
     text += fmt::format("{} = {}\n", o.key, o.get());
   }
@@ -103,8 +103,8 @@ std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::
     fail(ErrorKind::config, "{}: no {} is named; write [{}] with name = \"...\"", origin,
          dataset_name.empty() ? "dataset" : "method", dataset_name.empty() ? "dataset" : "method");
   }
-  auto config = std::make_unique<RunConfig>(dataset_name, method_name,
-                                            word("method", "preset", preset));
+  auto config =
+      std::make_unique<RunConfig>(dataset_name, method_name, word("method", "preset", preset));
   for (const auto& [section, table] : file) {
     const std::string name(section.str());
     if (!table.is_table()) {

@@ -45,8 +45,8 @@ std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
 std::vector<DomainScore> constant_scores(const Task& task, Role role) {
   torch::Tensor counts = torch::zeros({task.classes}, torch::kInt64);
   for (const Domain& domain : task.training) {
-    counts += torch::bincount(domain.labels.y.index_select(0, domain.labels.loss), {},
-                              task.classes);
+    counts +=
+        torch::bincount(domain.labels.y.index_select(0, domain.labels.loss), {}, task.classes);
   }
   torch::Tensor row = torch::zeros({1, task.classes});
   row[0][counts.argmax().item<int64_t>()] = 1.0;
@@ -64,10 +64,9 @@ double mean_score(const std::vector<DomainScore>& scores) {
 
 double min_score(const std::vector<DomainScore>& scores) {
   if (scores.empty()) return 0.0;
-  return std::min_element(scores.begin(), scores.end(),
-                          [](const DomainScore& a, const DomainScore& b) {
-                            return a.value < b.value;
-                          })
+  return std::min_element(
+             scores.begin(), scores.end(),
+             [](const DomainScore& a, const DomainScore& b) { return a.value < b.value; })
       ->value;
 }
 

@@ -13,8 +13,8 @@ namespace {
 constexpr int kFormat = 1;
 }
 
-void write_model(const std::string& path, Method& method, const RunConfig& config,
-                 const Task& task, int64_t seed, int64_t epoch) {
+void write_model(const std::string& path, Method& method, const RunConfig& config, const Task& task,
+                 int64_t seed, int64_t epoch) {
   io::TensorFile file;
   file.tensors = method.parameters().snapshot();
   const nlohmann::json about = {{"format", kFormat},
@@ -70,8 +70,8 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
          "{}: the model was trained on {} features and {} classes, the data has {} and {}",
          model_path, features, classes, model.task.features(), model.task.classes);
   }
-  model.method = model.config->method.build(model.task.train_view(),
-                                            Rng(static_cast<uint64_t>(model.seed)));
+  model.method =
+      model.config->method.build(model.task.train_view(), Rng(static_cast<uint64_t>(model.seed)));
   model.method->parameters().restore(file.tensors);
   return model;
 }

@@ -72,18 +72,12 @@ std::string blas_name() {
 std::string environment_json(const Task& task) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
-  const nlohmann::ordered_json env = {{"grm", GRM_VERSION},
-                                      {"git", GRM_GIT_ID},
-                                      {"compiler", GRM_COMPILER},
-                                      {"torch", TORCH_VERSION},
-                                      {"blas", blas_name()},
-                                      {"threads", threads()},
-                                      {"device", "cpu"},
-                                      {"host", host},
-                                      {"started", timestamp()},
-                                      {"data_hashes", task.hashes},
-                                      {"missing", task.missing},
-                                      {"notes", task.notes}};
+  const nlohmann::ordered_json env = {{"grm", GRM_VERSION},       {"git", GRM_GIT_ID},
+                                      {"compiler", GRM_COMPILER}, {"torch", TORCH_VERSION},
+                                      {"blas", blas_name()},      {"threads", threads()},
+                                      {"device", "cpu"},          {"host", host},
+                                      {"started", timestamp()},   {"data_hashes", task.hashes},
+                                      {"missing", task.missing},  {"notes", task.notes}};
   return env.dump(2) + "\n";
 }
 

@@ -65,7 +65,7 @@ class Run {
     if (folder_.has("state.safetensors")) {
       check_same_data();
       state_ = read_checkpoint(folder_.file("state.safetensors"), *method_);
-      log_info("continuing {} after epoch {}", folder_.path(), state_.epoch);
+      log_info("going on after epoch {}", state_.epoch);
     } else {
       write_file_atomic(folder_.file("env.json"), environment_json(task_));
     }
@@ -94,8 +94,8 @@ class Run {
       fail(ErrorKind::data, "{}: damaged; the run cannot be continued", path);
     }
     if (env["data_hashes"] != nlohmann::json(task_.hashes)) {
-      fail(ErrorKind::data,
-           "{}: the data files have changed since this run began; start a new run", path);
+      fail(ErrorKind::data, "{}: the data files have changed since this run began; start a new run",
+           path);
     }
   }
 
@@ -114,8 +114,7 @@ class Run {
     }
     ordered_json line = {{"epoch", epoch}, {"seconds", seconds}};
     for (const LossTerm& term : terms) line["loss"][term.name] = term.value;
-    const bool evaluated =
-        epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
+    const bool evaluated = epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
     if (evaluated) evaluate_now(epoch, line);
     metrics.add(line);
     state_.epoch = epoch;
@@ -171,8 +170,7 @@ class Run {
     }
     record.epochs = state_.epoch;
     record.seconds_per_epoch = state_.train_seconds / static_cast<double>(state_.epoch);
-    record.evaluate_seconds =
-        state_.evaluate_seconds / static_cast<double>(state_.history.size());
+    record.evaluate_seconds = state_.evaluate_seconds / static_cast<double>(state_.history.size());
     record.parameters = method_->parameters().count();
     record.peak_memory_mib = peak_memory_mib();
     record.stopped_early = state_.stopped_early;

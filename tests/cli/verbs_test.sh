@@ -43,7 +43,8 @@ check "stdout is one JSON object with the promised names" jq -e '
   and (.by_selection | has("val") and has("last") and has("oracle"))' out
 check "no progress bar off a terminal" bash -c "! grep -q $'\r' err"
 run=$(jq -r '.runs[0]' out)
-for file in config.toml env.json metrics.jsonl summary.json model.safetensors state.safetensors; do
+for file in config.toml env.json metrics.jsonl summary.json model.safetensors state.safetensors \
+  log.txt; do
   check "the run has $file" test -s "$run/$file"
 done
 check "all loss terms are logged apart" jq -e '.loss | has("total") and has("supervision")

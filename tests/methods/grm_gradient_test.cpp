@@ -14,7 +14,9 @@ struct Case {
   bool norm;
 };
 
-std::string case_name(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  return info.param.name;
+}
 
 class GrmGradient : public testing::TestWithParam<Case> {};
 
@@ -79,7 +81,8 @@ TEST_P(GrmGradient, EqualsFiniteDifferences) {
       value[k] = before;
       const double expected = (up - down) / (2 * h);
       const double got = parameter.grad().contiguous().data_ptr<double>()[k];
-      EXPECT_NEAR(got, expected, 1e-6 * std::max(1.0, std::abs(expected))) << name << "[" << k << "]";
+      EXPECT_NEAR(got, expected, 1e-6 * std::max(1.0, std::abs(expected)))
+          << name << "[" << k << "]";
       ++checked;
     }
   }

@@ -61,21 +61,20 @@ class GrmReference : public testing::Test {
 TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
   const Graph& graph = domain_.graph;
   const Tensor targets = torch::tensor({2, 7, 11}, torch::kInt64);
-  const PreparedBatch g = model_->prepare(
-      ego_batch(*graph.edges, targets, options_.fanout, Rng(1).stream("ego")));
+  const PreparedBatch g =
+      model_->prepare(ego_batch(*graph.edges, targets, options_.fanout, Rng(1).stream("ego")));
   Tensor eps = torch::empty({g.batch.rows(), 4}, torch::kFloat64);
   Rng(2).stream("eps").fill_normal(eps.data_ptr<double>(), eps.numel());
   nn::Pass pass = nn::Pass::train(Stream(0));
   const Tensor y = domain_.labels.y.index_select(0, targets);
-  const GrmTerms terms =
-      model_->losses(graph, g, eps, LossKind::softmax, {}, y, pass);
+  const GrmTerms terms = model_->losses(graph, g, eps, LossKind::softmax, {}, y, pass);
 
   // Inputs: r by GCN_node, q as the mean of GCN_dom over V_i^D.
   const Tensor x = graph.x.to_dense().to(torch::kFloat64);
   const Tensor a = dense_edges(*graph.edges), pd = kipf(a);
   const auto gcn = [&](const std::string& name) {
-    const Tensor h = torch::relu(batch_norm(pd.matmul(x.matmul(p(name + ".first.weight"))) +
-                                            p(name + ".first.bias")));
+    const Tensor h = torch::relu(
+        batch_norm(pd.matmul(x.matmul(p(name + ".first.weight"))) + p(name + ".first.bias")));
     return pd.matmul(h.matmul(p(name + ".second.weight"))) + p(name + ".second.bias");
   };
   const int64_t n = graph.nodes();
@@ -89,8 +88,8 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
   const Tensor u = torch::cat({gcn("node_gcn"), mean.matmul(gcn("domain_gcn"))}, 1);
   // Encoder (Eq. 4) on the domain graph for h, and on each G for z.
   const auto encode = [&](const Tensor& rows, const Tensor& op) {
-    const Tensor hidden = torch::relu(op.matmul(rows.matmul(p("encoder.first.weight"))) +
-                                      p("encoder.first.bias"));
+    const Tensor hidden =
+        torch::relu(op.matmul(rows.matmul(p("encoder.first.weight"))) + p("encoder.first.bias"));
     return op.matmul(hidden.matmul(p("encoder.heads.weight"))) + p("encoder.heads.bias");
   };
   const Tensor h = mean.matmul(encode(u, pd).narrow(1, 0, 4));
@@ -108,8 +107,7 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
     const Tensor e = torch::sigmoid(f.matmul(f.t()));
     z_of.push_back(z);
     e_of.push_back(e);
-    kl_z.push_back(
-        ((torch::exp(2 * log_sigma) + mu * mu - 1) / 2 - log_sigma).sum(1).mean());
+    kl_z.push_back(((torch::exp(2 * log_sigma) + mu * mu - 1) / 2 - log_sigma).sum(1).mean());
     kl_e.push_back((e * torch::log(e / 0.2) + (1 - e) * torch::log((1 - e) / 0.8)).mean());
     l_d.push_back(torch::sqrt((h.index_select(0, nodes) - z).square().sum(1) + 1e-12).mean());
   }
@@ -126,8 +124,7 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
     logits.push_back((normalised(e_of[b]).matmul(rows.matmul(p("classifier.second.weight"))) +
                       p("classifier.second.bias"))[0]);
   }
-  const Tensor l_s =
-      -torch::log_softmax(torch::stack(logits), 1).gather(1, y.unsqueeze(1)).mean();
+  const Tensor l_s = -torch::log_softmax(torch::stack(logits), 1).gather(1, y.unsqueeze(1)).mean();
   const double tolerance = 1e-9;
   EXPECT_NEAR(terms.supervision.item<double>(), l_s.item<double>(), tolerance);
   EXPECT_NEAR(terms.latent_kl.item<double>(), torch::stack(kl_z).mean().item<double>(), tolerance);

@@ -31,8 +31,8 @@ TEST(Metrics, EqualScikitLearnOnTheGoldenCases) {
 TEST(Metrics, EqualTheHandExamples) {
   const torch::Tensor scores = torch::tensor({0.1, 0.4, 0.4, 0.8}, torch::kFloat64);
   EXPECT_DOUBLE_EQ(roc_auc_of_scores(scores, torch::tensor({0, 0, 1, 1}, torch::kInt64)), 87.5);
-  const F1Scores f1 = f1_scores(torch::zeros({4}, torch::kInt64),
-                                torch::tensor({0, 0, 0, 1}, torch::kInt64), 2);
+  const F1Scores f1 =
+      f1_scores(torch::zeros({4}, torch::kInt64), torch::tensor({0, 0, 0, 1}, torch::kInt64), 2);
   EXPECT_NEAR(f1.macro, 100 * (6.0 / 7) / 2, 1e-9);
   EXPECT_DOUBLE_EQ(f1.positive, 0.0);
 }

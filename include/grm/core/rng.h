@@ -36,9 +36,9 @@ class Stream {
 
  private:
   uint64_t key_;
-  uint64_t block_;                  // next block of four numbers
+  uint64_t block_;  // next block of four numbers
   std::array<uint32_t, 4> buffer_{};
-  int used_ = 4;                    // numbers of buffer_ already handed out
+  int used_ = 4;  // numbers of buffer_ already handed out
 };
 
 /// The root of all randomness of one run. Streams are named ("init", "dropout", "neighbours",

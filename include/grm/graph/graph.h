@@ -10,7 +10,7 @@ namespace grm {
 /// sparse columns first, then dense columns, minus one constant row.
 ///   X = [ S | D ] - 1 shift^T
 struct Features {
-  AdjacencyPtr sparse;          // rows = nodes, columns = the first sparse->cols() features; or null
+  AdjacencyPtr sparse;  // rows = nodes, columns = the first sparse->cols() features; or null
   torch::Tensor sparse_values;  // [nnz] float; undefined: all ones
   torch::Tensor dense;          // [n, d] float, the remaining columns; or undefined
   torch::Tensor shift;          // [width] float, subtracted from every row; or undefined

@@ -12,10 +12,10 @@ namespace grm {
 /// Where a run stands after an epoch: all that is needed to go on to the same final bits. Random
 /// streams are named by seed and epoch, so there is no generator state to keep.
 struct TrainingState {
-  int64_t epoch = 0;           // epochs done
-  int64_t metrics_bytes = 0;   // length of metrics.jsonl at this point
+  int64_t epoch = 0;          // epochs done
+  int64_t metrics_bytes = 0;  // length of metrics.jsonl at this point
   std::vector<Evaluation> history;
-  int64_t best_epoch = 0;      // epoch of `best`, 0: none yet
+  int64_t best_epoch = 0;                     // epoch of `best`, 0: none yet
   std::map<std::string, torch::Tensor> best;  // parameters of the selected epoch so far
   double train_seconds = 0.0;
   double evaluate_seconds = 0.0;

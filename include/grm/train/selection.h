@@ -10,8 +10,8 @@ namespace grm {
 /// but the rule that chooses a model is never handed them: see choose_by_validation.
 struct Evaluation {
   int64_t epoch = 0;
-  double validation = 0.0;         // mean over validation groups
-  std::vector<double> test;        // by test group
+  double validation = 0.0;   // mean over validation groups
+  std::vector<double> test;  // by test group
 };
 
 /// Index of the first largest value.

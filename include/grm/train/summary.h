@@ -21,9 +21,9 @@ struct Summary {
     MeanStd score;
   };
   std::vector<Row> test;
-  double min = 0.0;            // smallest mean over runs among test domains
-  double avg = 0.0;            // mean over test domains of the means over runs
-  MeanStd min_per_run;         // over runs, of each run's smallest score
+  double min = 0.0;     // smallest mean over runs among test domains
+  double avg = 0.0;     // mean over test domains of the means over runs
+  MeanStd min_per_run;  // over runs, of each run's smallest score
   MeanStd avg_per_run;
   MeanStd validation;
   std::vector<int64_t> epochs;  // chosen, by run

@@ -37,7 +37,7 @@ struct EpochReport {
   int64_t epoch = 0, epochs = 0;
   std::vector<LossTerm> terms;
   bool evaluated = false;
-  double validation = 0.0;       // the latest
+  double validation = 0.0;  // the latest
   double best_validation = 0.0;
 };
 

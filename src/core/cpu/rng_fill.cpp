@@ -64,8 +64,8 @@ inline float fast_log(float x) {
   float m;
   std::memcpy(&m, &bits, 4);
   const float t = (m - 1.0f) / (m + 1.0f), t2 = t * t;
-  const float series = 2.0f * t * (1.0f + t2 * (1.0f / 3 + t2 * (1.0f / 5 + t2 * (1.0f / 7 +
-                       t2 * (1.0f / 9)))));
+  const float series =
+      2.0f * t * (1.0f + t2 * (1.0f / 3 + t2 * (1.0f / 5 + t2 * (1.0f / 7 + t2 * (1.0f / 9)))));
   return static_cast<float>(exponent) * 0.6931471806f + series;
 }
 
@@ -74,10 +74,11 @@ inline float fast_log(float x) {
 inline void fast_sincos(float u, float& s, float& c) {
   const int32_t quarter = static_cast<int32_t>(u * 4.0f + 0.5f);
   const float r = (u - static_cast<float>(quarter) * 0.25f) * 6.283185307f, r2 = r * r;
-  const float sr = r * (1.0f + r2 * (-1.0f / 6 + r2 * (1.0f / 120 + r2 * (-1.0f / 5040 +
-                   r2 * (1.0f / 362880)))));
-  const float cr = 1.0f + r2 * (-0.5f + r2 * (1.0f / 24 + r2 * (-1.0f / 720 +
-                   r2 * (1.0f / 40320))));
+  const float sr =
+      r *
+      (1.0f + r2 * (-1.0f / 6 + r2 * (1.0f / 120 + r2 * (-1.0f / 5040 + r2 * (1.0f / 362880)))));
+  const float cr =
+      1.0f + r2 * (-0.5f + r2 * (1.0f / 24 + r2 * (-1.0f / 720 + r2 * (1.0f / 40320))));
   const bool swap = quarter & 1;
   const float a = swap ? cr : sr, b = swap ? sr : cr;
   s = (quarter & 2) ? -a : a;

@@ -26,10 +26,10 @@ GeneratedEdges Decoder::edges(const torch::Tensor& z, const AdjacencyPtr& pairs)
 torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges,
                                 nn::Pass& pass) {
   // Ehat has its own diagonal, so no self-loop is added; degrees are the weighted ones.
-  const nn::Propagation p{
-      edges.pairs, normalised_ ? ops::normalise(edges.pairs, edges.weights) : edges.weights};
-  const torch::Tensor map = feature_map_.weight.matmul(first_.weight);       // W_x W_1
-  const torch::Tensor offset = feature_map_.bias.matmul(first_.weight);      // b_x W_1
+  const nn::Propagation p{edges.pairs,
+                          normalised_ ? ops::normalise(edges.pairs, edges.weights) : edges.weights};
+  const torch::Tensor map = feature_map_.weight.matmul(first_.weight);   // W_x W_1
+  const torch::Tensor offset = feature_map_.bias.matmul(first_.weight);  // b_x W_1
   torch::Tensor hidden = p.apply(z.matmul(map) + offset) + first_.bias;
   hidden = torch::relu(batch_norm_.forward(hidden, pass));
   return second_.forward(pass.dropout(hidden, dropout_), p);

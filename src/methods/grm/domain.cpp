@@ -78,8 +78,7 @@ bool uses_exact_influence(const GrmOptions& options, int64_t nodes) {
   return needed <= static_cast<double>(options.influence_budget_mib) * 1024 * 1024;
 }
 
-InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options,
-                             torch::Dtype dtype)
+InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options, torch::Dtype dtype)
     : sets_(cached_influence(edges, rule_for(options, edges.rows()))) {
   if (!sets_.exact()) {
     pattern_ = sets_.sparse;

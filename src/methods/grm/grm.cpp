@@ -1,7 +1,8 @@
 // Generative Risk Minimization (Wang et al., TMLR 2025).
 //
 //   G -> Q(Z|G) -> z -> (xhat, ehat) -> classifier            generator g and classifier f
-//   L = L_s + alpha (KL_z + KL_e) + beta L_d                  supervision, regularisation, invariance
+//   L = L_s + alpha (KL_z + KL_e) + beta L_d                  supervision, regularisation,
+//   invariance
 //
 // The equations are in generator.h / encoder.cpp / decoder.cpp (Eq. 4 to 6), losses.cpp (L_r, L_d)
 // and model.cpp (how they are put together); this file draws batches and takes steps.
@@ -18,7 +19,7 @@
 namespace grm {
 namespace {
 
-constexpr int64_t kEvaluationBatch = 512;       // ego-nets per evaluation batch
+constexpr int64_t kEvaluationBatch = 512;         // ego-nets per evaluation batch
 constexpr int64_t kKeptEvaluationRows = 2000000;  // ego-net nodes kept between evaluations
 
 class Grm final : public Method {
@@ -119,8 +120,8 @@ class Grm final : public Method {
       y = domain.labels.y.index_select(0, items);
     } else {
       const torch::Tensor chosen = targets(domain, epoch, step, steps, index);
-      batch = ego_batch(*graph.edges, chosen, options_.fanout,
-                        rng_.stream("neighbours", epoch, place));
+      batch =
+          ego_batch(*graph.edges, chosen, options_.fanout, rng_.stream("neighbours", epoch, place));
       y = domain.labels.y.index_select(0, chosen);
     }
     const PreparedBatch g = model_.prepare(std::move(batch));
@@ -201,6 +202,8 @@ class GrmRecipe final : public MethodRecipe {
 
 }  // namespace
 
-std::unique_ptr<MethodRecipe> make_grm() { return std::make_unique<GrmRecipe>(); }
+std::unique_ptr<MethodRecipe> make_grm() {
+  return std::make_unique<GrmRecipe>();
+}
 
 }  // namespace grm

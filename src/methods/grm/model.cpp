@@ -103,17 +103,16 @@ torch::Tensor GrmModel::domain_representation(const Graph& graph, const DomainEn
     const auto [distinct, slot] = at::_unique(g.batch.nodes, /*sorted=*/true, /*inverse=*/true);
     const AdjacencyPtr members = pool.sets().rows(distinct);
     const GraphBatch subgraphs = induced_batch(*graph.edges, members->in);
-    const nn::Propagation p =
-        nn::make_propagation(options_.conv, subgraphs.edges, {}, dtype_);
+    const nn::Propagation p = nn::make_propagation(options_.conv, subgraphs.edges, {}, dtype_);
     const torch::Tensor rows = ops::gather_rows(domain.transformed, subgraphs.nodes);
     const torch::Tensor mu = encoder_->posterior(rows, p, pass).mu;
     return ops::gather_rows(ops::segment_mean(subgraphs.node_offsets, mu), slot);
   }
   // Without propagation both encodings agree: mu of a node does not depend on its subgraph.
   const torch::Tensor mu =
-      domain.local ? domain.local->mu
-                   : encoder_->posterior(domain.transformed, cache_.propagation(graph.edges), pass)
-                         .mu;
+      domain.local
+          ? domain.local->mu
+          : encoder_->posterior(domain.transformed, cache_.propagation(graph.edges), pass).mu;
   const torch::Tensor h = pool.mean(mu);
   return options_.scope == "whole" ? h : ops::gather_rows(h, g.batch.nodes);
 }

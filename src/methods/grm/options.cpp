@@ -56,8 +56,7 @@ void GrmOptions::declare(OptionList& list) {
            "sampled: neighbours that estimate the two means");
   list.add("influence_budget_mib", influence_budget_mib, {1, 1e9},
            "memory that exact sets of one graph may take under influence = auto");
-  list.choice("optimiser", optimiser, {"adam", "adamw"},
-              "Adam (paper) or AdamW (published code)");
+  list.choice("optimiser", optimiser, {"adam", "adamw"}, "Adam (paper) or AdamW (published code)");
   list.add("lr", lr, {0, 10}, "learning rate");
   list.add("weight_decay", weight_decay, {0, 10}, "weight decay");
   list.add("samples", samples, {0, 10000},

@@ -21,8 +21,8 @@ class InfluencePool {
 
  private:
   InfluenceSets sets_;
-  AdjacencyPtr pattern_;    // sparse form
-  torch::Tensor weights_;   // [nnz], 1 / |V_i^D|
+  AdjacencyPtr pattern_;     // sparse form
+  torch::Tensor weights_;    // [nnz], 1 / |V_i^D|
   torch::Tensor averaging_;  // dense form [n, n]
 };
 
