@@ -10,14 +10,16 @@ namespace {
 int list_methods(const Common& common) {
   ordered_json all = ordered_json::array();
   for (const MethodEntry& entry : methods()) {
-    ordered_json presets = ordered_json::array();
+    ordered_json presets = ordered_json::array(), summaries;
     for (const Preset& preset : entry.presets) {
-      presets.push_back({{"name", preset.name}, {"summary", preset.summary}});
+      presets.push_back(preset.name);
+      summaries[preset.name] = preset.summary;
     }
     all.push_back({{"name", entry.name},
                    {"levels", entry.levels},
                    {"summary", entry.summary},
-                   {"presets", presets}});
+                   {"presets", presets},
+                   {"preset_summaries", summaries}});
   }
   if (common.json) {
     print_json(all);

@@ -66,28 +66,13 @@ torch::Tensor read_numbers(const std::string& path, int64_t n) {
   return torch::tensor(numbers, torch::kInt64);
 }
 
-AdjacencyPtr read_edges(const std::string& path, int64_t n) {
-  std::vector<int64_t> source, target;
-  io::read_csv(path, [&](const io::CsvRow& row) {
-    row.expect_size(2);
-    source.push_back(row.parse_int(0));
-    target.push_back(row.parse_int(1));
-    if (std::min(source.back(), target.back()) < 0 || std::max(source.back(), target.back()) >= n) {
-      fail(ErrorKind::data, "{}:{}: the edge {} -> {} leaves the nodes 0..{}", path, row.line,
-           source.back(), target.back(), n - 1);
-    }
-  });
-  return adjacency_of_file(path, n, n, torch::tensor(source, torch::kInt64),
-                           torch::tensor(target, torch::kInt64));
-}
-
 io::TensorFile parse_arxiv(const DataContext& context) {
   io::TensorFile file;
   const torch::Tensor x = read_features(full_path(context, kFeatures));
   file.tensors["x"] = x;
   file.tensors["y"] = read_numbers(full_path(context, kLabels), x.size(0));
   file.tensors["year"] = read_numbers(full_path(context, kYears), x.size(0));
-  put_pattern(file, "edges", read_edges(full_path(context, kEdges), x.size(0))->in);
+  put_pattern(file, "edges", read_edge_csv(full_path(context, kEdges), x.size(0))->in);
   return file;
 }
 

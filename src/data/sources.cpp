@@ -8,6 +8,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/io/csv.h"
 
 namespace grm {
 namespace {
@@ -146,6 +147,23 @@ AdjacencyPtr adjacency_of_file(const std::string& path, int64_t rows, int64_t co
   } catch (const Error& error) {
     fail(ErrorKind::data, "{}: {}", path, error.what());
   }
+}
+
+AdjacencyPtr read_edge_csv(const std::string& path, int64_t n,
+                           std::initializer_list<std::string_view> header) {
+  std::vector<int64_t> source, target;
+  io::read_csv(path, [&](const io::CsvRow& row) {
+    if (row.line == 1 && header.size() > 0) return row.expect(header);
+    row.expect_size(2);
+    source.push_back(row.parse_int(0));
+    target.push_back(row.parse_int(1));
+    if (std::min(source.back(), target.back()) < 0 || std::max(source.back(), target.back()) >= n) {
+      fail(ErrorKind::data, "{}:{}: the edge {} -> {} leaves the nodes 0..{}", path, row.line,
+           source.back(), target.back(), n - 1);
+    }
+  });
+  return adjacency_of_file(path, n, n, torch::tensor(source, torch::kInt64),
+                           torch::tensor(target, torch::kInt64));
 }
 
 }  // namespace grm

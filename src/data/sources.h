@@ -1,7 +1,9 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grm/data/dataset.h"
@@ -45,5 +47,10 @@ void add_domain(Task& task, Use use, Domain domain);
 /// make_adjacency of the pairs of a file: its errors name the file.
 AdjacencyPtr adjacency_of_file(const std::string& path, int64_t rows, int64_t cols,
                                const torch::Tensor& source, const torch::Tensor& target);
+
+/// The edges of a two-column CSV file of node ids below n, with or without a header line. Errors
+/// name file and line.
+AdjacencyPtr read_edge_csv(const std::string& path, int64_t n,
+                           std::initializer_list<std::string_view> header = {});
 
 }  // namespace grm

@@ -53,22 +53,6 @@ torch::Tensor read_labels(const std::string& path) {
   return torch::tensor(labels, torch::kInt64);
 }
 
-AdjacencyPtr read_edges(const std::string& path, int64_t n) {
-  std::vector<int64_t> source, target;
-  io::read_csv(path, [&](const io::CsvRow& row) {
-    if (row.line == 1) return row.expect({"from", "to"});
-    row.expect_size(2);
-    source.push_back(row.parse_int(0));
-    target.push_back(row.parse_int(1));
-    if (std::min(source.back(), target.back()) < 0 || std::max(source.back(), target.back()) >= n) {
-      fail(ErrorKind::data, "{}:{}: the edge {} -> {} leaves the nodes 0..{}", path, row.line,
-           source.back(), target.back(), n - 1);
-    }
-  });
-  return adjacency_of_file(path, n, n, torch::tensor(source, torch::kInt64),
-                           torch::tensor(target, torch::kInt64));
-}
-
 AdjacencyPtr read_features(const std::string& path, int64_t n) {
   io::IntLists lists = io::read_json_lists(path);
   const auto node = lists.key.accessor<int64_t, 1>();
@@ -95,7 +79,7 @@ io::TensorFile parse_region(const DataContext& context, const std::string& regio
   io::TensorFile file;
   const torch::Tensor y = read_labels(path("target.csv"));
   file.tensors["y"] = y;
-  put_pattern(file, "edges", read_edges(path("edges.csv"), y.numel())->in);
+  put_pattern(file, "edges", read_edge_csv(path("edges.csv"), y.numel(), {"from", "to"})->in);
   put_pattern(file, "x", read_features(path("features.json"), y.numel())->in);
   return file;
 }
