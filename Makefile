@@ -21,6 +21,7 @@ demo: build
 
 test: build
 	@cd $(BUILD) && ctest --output-on-failure --no-tests=error
+	@bash scripts/count_skipped.sh $(BUILD)
 
 # Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: setup

@@ -1,7 +1,7 @@
 // Every operator beside its plain libtorch formulation, in one run. The last argument of a
 // benchmark is the number of threads. Compare the rows `<op>/ours` with `<op>/<formulation>`.
 #include <benchmark/benchmark.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <functional>
@@ -80,7 +80,7 @@ void measure(benchmark::State& state, int threads, bool backward, const Call& ca
       y.backward(cotangent);
       for (Tensor& t : leaves()) t.mutable_grad() = Tensor();
     } else {
-      const torch::NoGradGuard no_grad;
+      const at::NoGradGuard no_grad;
       benchmark::DoNotOptimize(call());
     }
   }

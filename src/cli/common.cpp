@@ -1,5 +1,5 @@
 #include <malloc.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <unistd.h>
 
 #include <csignal>

@@ -183,7 +183,7 @@ int train(const TrainFlags& flags, const Common& common) {
     columns.push_back(std::move(column));
   }
   const Task task = columns.front().config->dataset.load(common.data_context());
-  for (const std::string& note : task.notes) log_info("{}", note);
+  for (const std::string& name : task.missing) log_warning("{} is missing and left out", name);
   for (Column& column : columns) {
     const Stopwatch watch;
     const TrainOptions& train = column.config->train;

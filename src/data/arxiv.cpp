@@ -1,5 +1,5 @@
 // ogbn-arxiv cut by publication year: each period's graph holds all papers up to its end.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "binary_rows.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

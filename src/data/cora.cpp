@@ -1,5 +1,5 @@
 // Cora (Planetoid files) under the artificial shift: features and shift side by side, or mixed.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "binary_rows.h"
 #include "grm/data/parsed_cache.h"

@@ -1,5 +1,5 @@
 // Elliptic: Bitcoin transactions in 49 snapshots, a few of them labelled licit or illicit.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <unordered_map>

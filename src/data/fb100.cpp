@@ -1,5 +1,5 @@
 // Facebook-100: one graph per university, gender from the other six columns of the user table.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <array>

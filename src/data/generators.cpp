@@ -1,6 +1,6 @@
 // Random label and feature generators. They run once per dataset in double precision and plain
 // loops, so that labels do not depend on a BLAS or on the number of threads.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

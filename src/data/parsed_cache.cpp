@@ -1,6 +1,6 @@
 #include "grm/data/parsed_cache.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // Amazon Photo (one .npz of compressed rows) under the artificial shift.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "binary_rows.h"
 #include "grm/core/error.h"

@@ -1,6 +1,6 @@
 // Generated data that needs no file: a degree-corrected block-model graph with bag-of-words
 // features, under the same artificial shift as cora and photo.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

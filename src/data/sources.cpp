@@ -1,7 +1,7 @@
 #include "sources.h"
 
 #include <fmt/ranges.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "grm/data/task.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/core/error.h"
 

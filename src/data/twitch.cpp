@@ -1,5 +1,5 @@
 // Twitch-Explicit: one graph per region, trained on DE, validated on ENGB.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <map>

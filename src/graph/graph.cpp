@@ -1,6 +1,6 @@
 #include "grm/graph/graph.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace grm {
 

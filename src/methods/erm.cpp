@@ -5,7 +5,7 @@
 // One full-batch step per epoch. With `update = per_domain` (the reference protocol on FB-100) one
 // step per training graph; `per_domain_accumulate` also repeats that protocol's accident of zeroing
 // the gradient only once per epoch, so that later graphs step along the sum of gradients.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/methods/table.h"
 #include "grm/nn/backbone.h"
@@ -66,7 +66,7 @@ class Erm final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
-    const torch::NoGradGuard no_grad;
+    const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
     return backbone_->forward({graph.edges, graph.x, {}}, pass).logits.index_select(0, nodes);
   }

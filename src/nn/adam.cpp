@@ -1,6 +1,6 @@
 #include "grm/nn/adam.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "grm/nn/backbone.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "backbones.h"
 #include "grm/core/error.h"

@@ -1,4 +1,5 @@
-#include <torch/torch.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/types.h>
 
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
@@ -75,7 +76,7 @@ struct BatchNormFunction : torch::autograd::Function<BatchNormFunction> {
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list outputs) {
-    ensure(!torch::GradMode::is_enabled(), "BatchNorm has no second derivative");
+    ensure(!at::GradMode::is_enabled(), "BatchNorm has no second derivative");
     const auto saved = context->get_saved_variables();
     const torch::Tensor &x = saved[0], &gamma = saved[1], &mean = saved[2], &inverse = saved[3];
     const torch::Tensor dy = outputs[0].contiguous();
@@ -127,7 +128,7 @@ torch::Tensor BatchNorm::forward(const torch::Tensor& x, const Pass& pass) {
   const torch::Tensor rows = x.contiguous();
   const auto [m, v] = column_statistics(rows.detach());
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     const double n = static_cast<double>(rows.size(0));
     mean.mul_(1.0 - kMomentum).add_(m, kMomentum);
     if (n > 1) variance.mul_(1.0 - kMomentum).add_(v, kMomentum * n / (n - 1));

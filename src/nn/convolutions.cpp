@@ -1,6 +1,6 @@
 #include "grm/nn/convolutions.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "grm/nn/layers.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

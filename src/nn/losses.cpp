@@ -1,6 +1,6 @@
 #include "grm/nn/losses.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/core/error.h"
 

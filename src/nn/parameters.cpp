@@ -1,6 +1,6 @@
 #include "grm/nn/parameters.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 
@@ -98,7 +98,7 @@ void ParameterSet::restore(const std::map<std::string, torch::Tensor>& state) {
     fail(ErrorKind::data, "the saved model has a tensor '{}' that this model does not know",
          rest.begin()->first);
   }
-  torch::NoGradGuard no_grad;
+  at::NoGradGuard no_grad;
   for (auto& [name, tensor] : all) tensor.copy_(state.at(name));
 }
 

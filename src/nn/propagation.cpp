@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/core/error.h"
 #include "grm/nn/layers.h"

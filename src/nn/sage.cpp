@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "backbones.h"
 #include "grm/nn/convolutions.h"

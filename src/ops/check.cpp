@@ -1,5 +1,7 @@
 #include "check.h"
 
+#include <torch/custom_class.h>
+
 #include <algorithm>
 
 namespace grm::ops {
@@ -72,7 +74,7 @@ torch::Tensor check_index(const char* op, const char* argument, const torch::Ten
 }
 
 void check_first_order(const char* op) {
-  if (torch::GradMode::is_enabled()) {
+  if (at::GradMode::is_enabled()) {
     throw InternalError(fmt::format("{}: second derivatives are not available", op));
   }
 }

@@ -1,6 +1,6 @@
 #include "grm/train/metrics.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <numeric>

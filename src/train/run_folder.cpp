@@ -1,7 +1,7 @@
 #include "grm/train/run_folder.h"
 
 #include <dlfcn.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <torch/version.h>
 #include <unistd.h>
 

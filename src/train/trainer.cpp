@@ -1,6 +1,6 @@
 #include "grm/train/trainer.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <filesystem>

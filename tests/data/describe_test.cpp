@@ -1,6 +1,6 @@
 #include "grm/data/describe.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "data/helpers.h"
 

@@ -1,5 +1,5 @@
 // The fb100 loader on small files of the published format, made here.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 

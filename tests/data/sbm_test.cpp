@@ -1,4 +1,7 @@
-#include <torch/torch.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
+
+#include <torch/types.h>
 
 #include "data/helpers.h"
 #include "grm/data/describe.h"

@@ -1,6 +1,6 @@
 #include "grm/data/spurious.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "data/helpers.h"
 #include "grm/data/describe.h"

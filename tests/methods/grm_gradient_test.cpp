@@ -1,7 +1,7 @@
 // The gradient of the whole GRM loss by central differences in double precision, for every kind of
 // encoder, input, scope and pair set.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/methods/grm/model.h"
 #include "small_task.h"
@@ -69,7 +69,7 @@ TEST_P(GrmGradient, EqualsFiniteDifferences) {
   int checked = 0;
   for (const auto& [name, parameter] : set.parameters()) {
     ASSERT_TRUE(parameter.grad().defined()) << name << " is not part of the loss";
-    const torch::NoGradGuard no_grad;
+    const at::NoGradGuard no_grad;
     double* value = parameter.data_ptr<double>();
     const int64_t stride = std::max<int64_t>(1, parameter.numel() / 7);
     for (int64_t k = 0; k < parameter.numel(); k += stride) {

@@ -1,7 +1,7 @@
 // The terms of the GRM loss against a plain dense computation of the paper's equations, one small
 // graph at a time, written here without any of the project's operators.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/methods/grm/model.h"
 #include "small_task.h"

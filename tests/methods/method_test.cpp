@@ -1,6 +1,6 @@
 // Properties of every method in the registry, and of choosing one.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/core/rng.h"
 #include "grm/data/task.h"

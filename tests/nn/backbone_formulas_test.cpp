@@ -132,7 +132,7 @@ TEST_F(Formulas, GprDropsHalfOfItsScoresInTrainingEvenAtRateZero) {
   const torch::Tensor hidden = run(options).hidden;
   const torch::Tensor whole = hidden.mm(at("linear2.weight")) + at("linear2.bias");
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     auto state = set_.snapshot();
     state["coefficients"].zero_()[0] = 1.0;
     set_.restore(state);
@@ -177,7 +177,7 @@ TEST_F(Formulas, InputDropoutLeavesZerosAndTheShiftAlone) {
   run(options);
   const torch::Tensor h0 = torch::relu(at("linear1.bias") - x.shift.matmul(at("linear1.weight")));
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     auto state = set_.snapshot();
     state["conv1.weight"].zero_();
     set_.restore(state);

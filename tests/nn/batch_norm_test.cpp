@@ -26,7 +26,7 @@ TEST(BatchNorm, OneTrainingPassGivesTheHandComputedRowsAndStatistics) {
 TEST(BatchNorm, EveryTrainingPassMovesTheRunningStatistics) {
   ParameterSet set(Rng(1), torch::kFloat64);
   BatchNorm norm(set, "norm", 3);
-  torch::NoGradGuard no_grad;
+  at::NoGradGuard no_grad;
   double decay = 1.0;
   const torch::Tensor x = uniform({600, 3}, 11, 1.0, 2.0);
   for (int k = 0; k < 4; ++k) {
@@ -41,7 +41,7 @@ TEST(BatchNorm, EvaluationUsesAndKeepsTheRunningStatistics) {
   ParameterSet set(Rng(1), torch::kFloat64);
   BatchNorm norm(set, "norm", 2);
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     norm.mean.copy_(numbers({1, -2}));
     norm.variance.copy_(numbers({4, 9}));
     norm.gamma.copy_(numbers({2, 3}));
@@ -72,7 +72,7 @@ TEST(BatchNorm, GradientsAgreeWithFiniteDifferences) {
   BatchNorm norm(set, "norm", 3);
   const torch::Tensor x = set.parameter("x", uniform({9, 3}, 12));
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     norm.gamma.copy_(numbers({0.7, -1.3, 2.0}));
     norm.beta.copy_(numbers({0.1, 0.2, -0.4}));
   }

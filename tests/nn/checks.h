@@ -1,7 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <functional>
 #include <string>
@@ -92,7 +92,7 @@ inline void expect_gradients(const std::function<torch::Tensor()>& loss,
     double* p = tensor.data_ptr<double>();
     for (int64_t i = 0; i < tensor.numel(); ++i) {
       const double kept = p[i];
-      torch::NoGradGuard no_grad;
+      at::NoGradGuard no_grad;
       p[i] = kept + step;
       const double up = loss().item<double>();
       p[i] = kept - step;

@@ -30,7 +30,7 @@ class GoldenLayers : public testing::Test {
 
   /// Sets a tensor of ours to the published parameter; `transpose` for linear weights [out, in].
   void load(const torch::Tensor& tensor, const std::string& name, bool transpose = false) {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     const torch::Tensor value = expected("param." + name);
     tensor.copy_(transpose ? value.t() : value.view(tensor.sizes()));
     loaded_.push_back({name, tensor, transpose});

@@ -83,7 +83,7 @@ TEST(ParameterSet, RestoreBringsBackEveryTensorOfASnapshot) {
   const torch::Tensor seen = set.buffer("seen", {2}, 1.0);
   const auto saved = set.snapshot();
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     w.add_(1.0);
     seen.zero_();
   }

@@ -24,7 +24,7 @@ TEST(Propagation, StarGraphGivesTheHandComputedRows) {
   ParameterSet set(Rng(1), torch::kFloat64);
   const GcnLayer layer(set, "conv", 4, 4);
   {
-    torch::NoGradGuard no_grad;
+    at::NoGradGuard no_grad;
     layer.weight.copy_(torch::eye(4));
   }
   const torch::Tensor sum = layer.forward(x, make_propagation("sum", star, {}, torch::kFloat64));

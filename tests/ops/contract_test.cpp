@@ -1,7 +1,8 @@
 // What the headers promise beyond values and gradients: errors, extremes, special weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 // Expected values by PyTorch Geometric 2.8 and torch autograd in float64
 // (tests/fixtures/layers.npz).
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

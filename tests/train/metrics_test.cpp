@@ -1,7 +1,7 @@
 #include "grm/train/metrics.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/core/error.h"
 #include "grm/core/rng.h"

@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/methods/grm/generator.h"
 #include "grm/ops/generate.h"

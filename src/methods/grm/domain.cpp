@@ -1,6 +1,6 @@
 #include "grm/methods/grm/domain.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/core/clock.h"
 #include "grm/core/error.h"

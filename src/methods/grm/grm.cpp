@@ -6,7 +6,7 @@
 //
 // The equations are in generator.h / encoder.cpp / decoder.cpp (Eq. 4 to 6), losses.cpp (L_r, L_d)
 // and model.cpp (how they are put together); this file draws batches and takes steps.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <deque>
@@ -58,7 +58,7 @@ class Grm final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
-    const torch::NoGradGuard no_grad;
+    const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
     const DomainEncoding domain = model_.encode_domain(graph, pass);
     if (options_.scope == "whole") {

@@ -1,6 +1,6 @@
 #include "grm/methods/grm/losses.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/ops/generate.h"
 #include "grm/ops/sparse.h"

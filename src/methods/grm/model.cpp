@@ -1,6 +1,6 @@
 #include "grm/methods/grm/model.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "grm/nn/losses.h"
 #include "grm/ops/sparse.h"
