@@ -71,7 +71,6 @@ Tensor leaf(const Tensor& t) {
 template <class Call>
 void measure(benchmark::State& state, int threads, bool backward, const Call& call) {
   grm::set_threads(threads);
-  torch::set_num_threads(threads);
   Tensor cotangent;
   for (auto _ : state) {
     if (backward) {

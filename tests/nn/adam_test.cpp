@@ -1,5 +1,7 @@
 #include "grm/nn/adam.h"
 
+#include <torch/optim.h>
+
 #include <cmath>
 
 #include "checks.h"

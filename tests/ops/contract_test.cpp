@@ -1,7 +1,7 @@
 // What the headers promise beyond values and gradients: errors, extremes, special weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
 #include <cmath>

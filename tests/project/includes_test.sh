@@ -25,9 +25,9 @@ while IFS=: read -r file _ line; do
     failures=$((failures + 1))
   fi
 done < <(grep -rnE '#include "grm/[a-z]+/' include src)
-heavy=$(grep -rlE '#include <torch/types.h>' include || true)
+heavy=$(grep -rlE '#include <torch/torch.h>' include src || true)
 if [ -n "$heavy" ]; then
-  echo "heavy torch header in public headers: $heavy"
+  echo "the heavy umbrella header of torch: $heavy"
   failures=$((failures + 1))
 fi
 kernels=$(grep -rlE '#include <(torch|ATen|c10)/' src/*/cpu || true)
