@@ -55,8 +55,6 @@ class Decoder {
   /// Node logits [rows, classes] of the classifier on the generated graph. The feature decoder and
   /// the classifier's first map compose, z (W_x W_1) + b_x W_1, so xhat itself is never written.
   torch::Tensor classify(const torch::Tensor& z, const GeneratedEdges& edges, nn::Pass& pass);
-  /// xhat = W_x z + b_x, for export.
-  torch::Tensor features(const torch::Tensor& z) const { return feature_map_.forward(z); }
 
  private:
   bool normalised_;

@@ -45,8 +45,6 @@ class GrmModel {
                   LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
                   nn::Pass& pass);
 
-  DomainCache& cache() { return cache_; }
-
  private:
   torch::Tensor input_gcn(int which, const Graph& graph, nn::Pass& pass);
 
