@@ -28,16 +28,22 @@ RunFolder create_run_folder(const std::string& root, const RunConfig& config, in
   std::error_code code;
   fs::create_directories(parent, code);
   if (code) fail(ErrorKind::io, "{}: folder cannot be made: {}", parent, code.message());
+  // Filled under a hidden name and then renamed: a run folder has its configuration from the moment
+  // it exists, and two programs never share one.
+  const std::string hidden = fmt::format("{}/.new-{}-{}", parent, getpid(), seed);
+  fs::remove_all(hidden, code);
+  write_file_atomic(hidden + "/config.toml", config.to_toml(seed));
   const std::string base = fmt::format("{}/{}-{}", parent, timestamp(), seed);
   std::string path = base;
-  // create_directory reports whether it made the folder, so two programs never share one.
-  for (int copy = 2; !fs::create_directory(path, code); ++copy) {
-    if (code) fail(ErrorKind::io, "{}: folder cannot be made: {}", path, code.message());
+  for (int copy = 2;; ++copy) {
+    code.clear();
+    if (!fs::exists(path)) fs::rename(hidden, path, code);
+    if (!fs::exists(hidden)) return RunFolder(path);
+    if (code && !fs::exists(path)) {
+      fail(ErrorKind::io, "{}: folder cannot be made: {}", path, code.message());
+    }
     path = fmt::format("{}.{}", base, copy);
   }
-  const RunFolder folder(path);
-  write_file_atomic(folder.file("config.toml"), config.to_toml(seed));
-  return folder;
 }
 
 RunFolder find_run_folder(const std::string& root, const RunConfig& config, int64_t seed) {
@@ -46,7 +52,8 @@ RunFolder find_run_folder(const std::string& root, const RunConfig& config, int6
   std::vector<std::string> candidates;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(parent, code)) {
-    candidates.push_back(entry.path().string());
+    const std::string name = entry.path().filename().string();
+    if (name[0] != '.') candidates.push_back(entry.path().string());
   }
   std::sort(candidates.rbegin(), candidates.rend());  // names begin with the time: newest first
   for (const std::string& path : candidates) {
