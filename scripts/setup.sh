@@ -4,7 +4,7 @@
 set -euo pipefail
 packages=(cmake ninja-build pkg-config libtorch-dev libopenblas-dev libcli11-dev
   libtomlplusplus-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libzip-dev libmatio-dev
-  libgtest-dev libgmock-dev libbenchmark-dev clang-format ccache jq)
+  libsqlite3-dev gnuplot-nox   libgtest-dev libgmock-dev libbenchmark-dev clang-format ccache jq)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -119,6 +119,7 @@ ordered_json to_json(const Column& column, const Task& task) {
         {{"domain", row.domain}, {"mean", row.score.mean}, {"std", row.score.std}});
   }
   for (const char* rule : {"val", "last", "oracle"}) {
+    if (!column.runs.front().chosen.count(rule)) continue;
     const Summary s = summarise(column.runs, rule);
     out["by_selection"][rule] = {{"min", s.min}, {"avg", s.avg}, {"epochs", s.epochs}};
   }

@@ -18,9 +18,9 @@ constexpr int64_t kChunk = 1 << 14;
 
 }  // namespace
 
-Adam::Adam(const ParameterSet& set, double lr, double weight_decay, bool decoupled)
+Adam::Adam(const ParameterSet::Named& parameters, double lr, double weight_decay, bool decoupled)
     : lr_(lr), weight_decay_(weight_decay), decoupled_(decoupled) {
-  for (const auto& [name, parameter] : set.parameters()) {
+  for (const auto& [name, parameter] : parameters) {
     ensure(parameter.is_contiguous(), "Adam: a parameter is not contiguous");
     slots_.push_back({name, parameter, torch::zeros_like(parameter.detach()),
                       torch::zeros_like(parameter.detach()), 0});

@@ -57,6 +57,14 @@ torch::Tensor ParameterSet::buffer(const std::string& name, at::IntArrayRef shap
   return buffers_.back().second;
 }
 
+ParameterSet::Named ParameterSet::with_prefix(const std::string& prefix) const {
+  Named some;
+  for (const auto& named : parameters_) {
+    if (named.first.compare(0, prefix.size(), prefix) == 0) some.push_back(named);
+  }
+  return some;
+}
+
 std::vector<torch::Tensor> ParameterSet::trainable() const {
   std::vector<torch::Tensor> tensors;
   for (const auto& entry : parameters_) tensors.push_back(entry.second);

@@ -34,6 +34,7 @@ void write_checkpoint(const std::string& path, Method& method, const TrainingSta
   for (size_t k = 0; k < optimisers.size(); ++k) {
     put(file.tensors, "optimiser" + std::to_string(k) + "/", optimisers[k]->state());
   }
+  put(file.tensors, "training/", method.training_state());
   put(file.tensors, "best/", state.best);
   json history = json::array();
   for (const Evaluation& e : state.history) {
@@ -79,6 +80,7 @@ TrainingState read_checkpoint(const std::string& path, Method& method) {
   for (size_t k = 0; k < optimisers.size(); ++k) {
     optimisers[k]->restore(take(file.tensors, "optimiser" + std::to_string(k) + "/"));
   }
+  method.restore_training_state(take(file.tensors, "training/"));
   state.best = take(file.tensors, "best/");
   return state;
 }

@@ -14,10 +14,17 @@ void TrainOptions::declare(OptionList& list) {
   list.add("eval_every", eval_every, {1, 1e7},
            "epochs between evaluations; the last epoch is always evaluated");
   list.add("patience", patience, {0, 1e7},
-           "stop after this many evaluations without a better validation score; 0: never");
+           "evaluations that the rule of early stopping looks back; 0: never stop early");
+  list.choice("stop", stop, {"no_gain", "below_mean"},
+              "stop when the best validation score is `patience` evaluations old, or when the "
+              "latest is below the mean of the `patience` before it (LiSA)");
+  list.add("warm_up", warm_up, {0, 1e7}, "below_mean: epochs before it may stop a run");
+  list.choice("test", test, {"selected", "every", "never"},
+              "when test domains are scored: once the model is chosen, at every evaluation (for "
+              "the oracle rule), or not at all (tuning)");
   list.choice("selection", selection, {"val", "last", "oracle"},
               "which epoch's model is kept and reported: best validation, the last, or best test "
-              "(an upper bound, not a result); all three are recorded");
+              "(an upper bound, not a result; needs test = every)");
   list.add("seeds", seeds, {1, 100000}, "independent runs");
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},

@@ -36,10 +36,16 @@ std::vector<DomainScore> score_groups(const Task& task, Role role, const LogitsO
 
 }  // namespace
 
-std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
+std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role) {
   return score_groups(task, role, [&](const Domain& domain) {
-    return method.logits(domain.graph, domain.labels.evaluate);
+    return predict(domain.graph, domain.labels.evaluate);
   });
+}
+
+std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
+  return evaluate([&](const Graph& graph,
+                      const torch::Tensor& nodes) { return method.logits(graph, nodes); },
+                  task, role);
 }
 
 std::vector<DomainScore> constant_scores(const Task& task, Role role) {

@@ -30,4 +30,17 @@ size_t choose(const std::string& rule, const std::vector<Evaluation>& history) {
   return rule == "oracle" ? first_maximum(values) : choose_by_validation(values);
 }
 
+bool stops_early(const std::string& rule, int64_t patience, int64_t warm_up,
+                 const std::vector<Evaluation>& history) {
+  if (patience <= 0 || history.empty()) return false;
+  const auto seen = static_cast<int64_t>(history.size());
+  if (rule == "no_gain") {
+    return seen - 1 - static_cast<int64_t>(choose("val", history)) >= patience;
+  }
+  if (seen <= patience || history.back().epoch <= warm_up) return false;
+  double sum = 0.0;
+  for (int64_t k = seen - 1 - patience; k < seen - 1; ++k) sum += history[k].validation;
+  return history.back().validation < sum / static_cast<double>(patience);
+}
+
 }  // namespace grm

@@ -42,14 +42,6 @@ class MetricsLog {
   int64_t bytes_;
 };
 
-Chosen chosen_by(const std::string& rule, const std::vector<Evaluation>& history,
-                 const std::vector<std::string>& names) {
-  const Evaluation& e = history[choose(rule, history)];
-  Chosen chosen{e.epoch, e.validation, {}};
-  for (size_t k = 0; k < names.size(); ++k) chosen.test.push_back({names[k], e.test[k]});
-  return chosen;
-}
-
 class Run {
  public:
   Run(const RunConfig& config, const Task& task, int64_t seed, const RunFolder& folder,
@@ -59,7 +51,11 @@ class Run {
         seed_(seed),
         folder_(folder),
         hooks_(hooks),
-        method_(config.method.build(task.train_view(), Rng(static_cast<uint64_t>(seed)))) {}
+        method_(config.method.build(view(), Rng(static_cast<uint64_t>(seed)))) {
+    if (config.train.selection == "oracle" && config.train.test != "every") {
+      fail(ErrorKind::config, "train.selection = oracle needs train.test = every");
+    }
+  }
 
   RunRecord operator()() {
     if (folder_.has("state.safetensors")) {
@@ -86,6 +82,14 @@ class Run {
   }
 
  private:
+  TrainView view() const {
+    TrainView view = task_.train_view();
+    view.validate = [this](const Predictor& predict) {
+      return mean_score(evaluate(predict, task_, Role::validation));
+    };
+    return view;
+  }
+
   // A run that goes on with other data than it began with would be two runs.
   void check_same_data() const {
     const std::string path = folder_.file("env.json");
@@ -124,26 +128,27 @@ class Run {
 
   void evaluate_now(int64_t epoch, ordered_json& line) {
     Stopwatch evaluating;
+    method_->prepare_evaluation(epoch);
     Evaluation e;
     e.epoch = epoch;
     const std::vector<DomainScore> validation = evaluate(*method_, task_, Role::validation);
     e.validation = mean_score(validation);
-    const std::vector<DomainScore> test = evaluate(*method_, task_, Role::test);
-    for (const DomainScore& s : test) e.test.push_back(s.value);
-    state_.evaluate_seconds += evaluating.seconds();
     line["validation"] = e.validation;
-    for (const DomainScore& s : test) line["test_for_analysis"][s.domain] = s.value;
+    if (config_.train.test == "every") {
+      for (const DomainScore& s : evaluate(*method_, task_, Role::test)) {
+        e.test.push_back(s.value);
+        line["test_for_analysis"][s.domain] = s.value;
+      }
+    }
+    state_.evaluate_seconds += evaluating.seconds();
     state_.history.push_back(std::move(e));
     // Keep the parameters of the epoch that the rule would choose if training ended here.
     if (choose(config_.train.selection, state_.history) + 1 == state_.history.size()) {
       state_.best = method_->parameters().snapshot();
       state_.best_epoch = epoch;
     }
-    if (config_.train.patience > 0) {
-      const size_t best = choose("val", state_.history);
-      const int64_t waited = static_cast<int64_t>(state_.history.size() - 1 - best);
-      state_.stopped_early = waited >= config_.train.patience;
-    }
+    state_.stopped_early = stops_early(config_.train.stop, config_.train.patience,
+                                       config_.train.warm_up, state_.history);
   }
 
   void report(int64_t epoch, const std::vector<LossTerm>& terms, bool evaluated) {
@@ -157,17 +162,12 @@ class Run {
 
   RunRecord finish() {
     write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
-    method_->parameters().restore(state_.best);
+    RunRecord record;
+    score_test(record);
     write_model(folder_.file("model.safetensors"), *method_, config_, task_, seed_,
                 state_.best_epoch);
-    std::vector<std::string> names;
-    for (const DomainScore& s : constant_scores(task_, Role::test)) names.push_back(s.domain);
-    RunRecord record;
     record.folder = folder_.path();
     record.seed = seed_;
-    for (const char* rule : {"val", "last", "oracle"}) {
-      record.chosen[rule] = chosen_by(rule, state_.history, names);
-    }
     record.epochs = state_.epoch;
     record.seconds_per_epoch = state_.train_seconds / static_cast<double>(state_.epoch);
     record.evaluate_seconds = state_.evaluate_seconds / static_cast<double>(state_.history.size());
@@ -176,6 +176,33 @@ class Run {
     record.stopped_early = state_.stopped_early;
     write_file_atomic(folder_.file("summary.json"), to_json_text(record));
     return record;
+  }
+
+  // What each rule chose, with its test scores, and the chosen model restored. The test domains are
+  // scored here, after the choice, unless every evaluation did it for analysis.
+  void score_test(RunRecord& record) {
+    const auto choose_rule = [&](const std::string& rule, const std::vector<DomainScore>& test) {
+      const Evaluation& e = state_.history[choose(rule, state_.history)];
+      record.chosen[rule] = {e.epoch, e.validation, test};
+    };
+    const auto scores = [&] {
+      return config_.train.test == "never" ? std::vector<DomainScore>()
+                                           : evaluate(*method_, task_, Role::test);
+    };
+    const std::vector<DomainScore> last = scores();
+    choose_rule("last", last);
+    method_->parameters().restore(state_.best);
+    if (config_.train.test == "every") {
+      for (const std::string rule : {"val", "oracle"}) {
+        const Evaluation& e = state_.history[choose(rule, state_.history)];
+        std::vector<DomainScore> test = last;  // for the names
+        for (size_t k = 0; k < test.size(); ++k) test[k].value = e.test[k];
+        choose_rule(rule, test);
+      }
+      return;
+    }
+    const bool same = state_.best_epoch == state_.epoch;
+    if (config_.train.selection == "val") choose_rule("val", same ? last : scores());
   }
 
   std::string option_text(const std::string& key) const {

@@ -73,11 +73,15 @@ TEST_P(EveryMethod, AnEpochDependsOnTheStateBeforeItAlone) {
   const std::unique_ptr<Method> whole = build(3);
   for (int64_t e = 1; e <= 3; ++e) whole->train_epoch(e);
   const auto middle = whole->parameters().snapshot();
-  const auto moments = whole->optimisers()[0]->state();
+  std::vector<std::map<std::string, torch::Tensor>> moments;
+  for (nn::Adam* optimiser : whole->optimisers()) moments.push_back(optimiser->state());
+  std::map<std::string, torch::Tensor> state;
+  for (const auto& [name, tensor] : whole->training_state()) state[name] = tensor.clone();
   whole->train_epoch(4);
   const std::unique_ptr<Method> resumed = build(3);
   resumed->parameters().restore(middle);
-  resumed->optimisers()[0]->restore(moments);
+  for (size_t k = 0; k < moments.size(); ++k) resumed->optimisers()[k]->restore(moments[k]);
+  resumed->restore_training_state(state);
   resumed->train_epoch(4);
   const auto expected = whole->parameters().snapshot();
   for (const auto& [name, tensor] : resumed->parameters().snapshot()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct Domain {
   Labels labels;
 };
 
+/// Logits [k, classes] of the given nodes of a graph.
+using Predictor = std::function<torch::Tensor(const Graph& graph, const torch::Tensor& nodes)>;
+
 /// What a method may see while training: the training domains and the shape of the problem.
 /// Validation and test labels are not in it, so reading them does not compile.
 struct TrainView {
@@ -39,6 +43,9 @@ struct TrainView {
   int64_t classes = 0;
   int64_t features = 0;
   LossKind loss = LossKind::softmax;
+  /// Mean validation metric of a predictor, in percent, for methods that choose something while
+  /// they train; the labels behind it stay out of sight. Empty where there is nothing to ask.
+  std::function<double(const Predictor&)> validate;
 };
 
 /// A whole problem: domains by role, number of classes, loss and metric.

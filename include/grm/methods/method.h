@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,13 +29,22 @@ class Method {
   /// Returns the terms of the loss, averaged over the epoch, "total" first.
   virtual std::vector<LossTerm> train_epoch(int64_t epoch) = 0;
 
+  /// Called before the model is evaluated after an epoch. A method that trains its last layer
+  /// separately does it here.
+  virtual void prepare_evaluation(int64_t /*epoch*/) {}
+
   /// Logits [k, classes] of `nodes` (int64 [k]) of a graph, in evaluation mode. Softmax over them
   /// gives the class probabilities. Repeatable: the same model gives the same bits.
   virtual torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) = 0;
 
-  /// Everything that training changes.
+  /// The model: what is saved, loaded and needed to predict.
   virtual nn::ParameterSet& parameters() = 0;
   virtual std::vector<nn::Adam*> optimisers() = 0;
+
+  /// What else an epoch leaves for the next one (weights of domains, editors of graphs). It is
+  /// part of a checkpoint, not of the model.
+  virtual std::map<std::string, torch::Tensor> training_state() const { return {}; }
+  virtual void restore_training_state(const std::map<std::string, torch::Tensor>& /*state*/) {}
 };
 
 /// The options of a method and how to build it from them.

@@ -12,11 +12,16 @@ namespace grm::nn {
 /// normalisation included.
 class Adam {
  public:
-  Adam(const ParameterSet& set, double lr, double weight_decay, bool decoupled);
+  Adam(const ParameterSet& set, double lr, double weight_decay, bool decoupled)
+      : Adam(set.parameters(), lr, weight_decay, decoupled) {}
+  /// Some parameters of a set: the others are neither stepped nor zeroed.
+  Adam(const ParameterSet::Named& parameters, double lr, double weight_decay, bool decoupled);
 
   /// Uses and keeps the gradients; a parameter without gradient is left alone.
   void step();
   void zero_grad();
+  /// For schedules: a function of the epoch, so nothing about it needs saving.
+  void set_lr(double lr) { lr_ = lr; }
 
   /// Moments and step counts by parameter name, for exact resume.
   std::map<std::string, torch::Tensor> state() const;

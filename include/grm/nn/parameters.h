@@ -36,6 +36,8 @@ class ParameterSet {
   using Named = std::vector<std::pair<std::string, torch::Tensor>>;
   const Named& parameters() const { return parameters_; }
   const Named& buffers() const { return buffers_; }
+  /// The parameters whose names begin with `prefix`.
+  Named with_prefix(const std::string& prefix) const;
   std::vector<torch::Tensor> trainable() const;
   int64_t count() const;  // number of trainable scalars
   torch::Dtype dtype() const { return dtype_; }

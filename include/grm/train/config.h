@@ -13,6 +13,9 @@ struct TrainOptions {
   int64_t epochs = 200;
   int64_t eval_every = 1;
   int64_t patience = 0;
+  std::string stop = "no_gain";
+  int64_t warm_up = 0;
+  std::string test = "every";
   std::string selection = "val";
   int64_t seeds = 1;
   int64_t first_seed = 1000;

@@ -16,6 +16,7 @@ struct DomainScore {
 
 /// Scores of all groups of one role, in order of first appearance.
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role);
+std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role);
 
 /// Scores of the constant answer: the most frequent class of the training labels. 50 for ROC-AUC.
 std::vector<DomainScore> constant_scores(const Task& task, Role role);

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "grm/methods/method.h"
+#include "grm/nn/backbone.h"
+
+namespace grm {
+
+/// Optimiser options that most methods share; members hold the method's own defaults.
+struct OptimiserOptions {
+  std::string optimiser = "adamw";
+  double lr = 0.01;
+  double weight_decay = 1e-3;
+  void declare(OptionList& list);
+  bool decoupled() const { return optimiser == "adamw"; }
+};
+
+/// Mean loss of a domain's training nodes; logits: [n, classes] of all its nodes.
+torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits);
+
+/// A method whose model is one backbone, used as it is for prediction. What makes it a method is
+/// how it trains: train_epoch is left to the subclass.
+class BackboneMethod : public Method {
+ public:
+  torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override;
+  nn::ParameterSet& parameters() override { return set_; }
+  std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
+
+ protected:
+  BackboneMethod(const nn::BackboneOptions& backbone, const OptimiserOptions& optimiser,
+                 const TrainView& view, const Rng& rng);
+
+  /// Forward pass in training mode over a domain's graph, or over other edges for its nodes.
+  /// `place` tells the passes of one epoch apart.
+  nn::BackboneOutput forward(const Domain& domain, int64_t epoch, uint64_t place,
+                             const AdjacencyPtr& edges = nullptr,
+                             const torch::Tensor& edge_weights = {});
+  torch::Tensor loss_of(const Domain& domain, const torch::Tensor& logits) const {
+    return domain_loss(view_.loss, domain.labels, logits);
+  }
+
+  TrainView view_;
+  Rng rng_;
+  nn::ParameterSet set_;
+  std::unique_ptr<nn::Backbone> backbone_;
+  nn::Adam optimiser_;  // over the whole set
+};
+
+/// The recipe of a method from its options and its class: Options has declare(OptionList&), M is
+/// built from (options, view, rng).
+template <class Options, class M>
+class SimpleRecipe final : public MethodRecipe {
+ public:
+  void declare(OptionList& list) override { options_.declare(list); }
+  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
+    return std::make_unique<M>(options_, view, rng);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace grm

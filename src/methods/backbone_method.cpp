@@ -1,0 +1,43 @@
+#include "grm/methods/backbone_method.h"
+
+#include <torch/types.h>
+
+#include "grm/nn/losses.h"
+
+namespace grm {
+
+void OptimiserOptions::declare(OptionList& list) {
+  list.choice("optimiser", optimiser, {"adamw", "adam"}, "AdamW (decoupled weight decay) or Adam");
+  list.add("lr", lr, {0, 10}, "learning rate");
+  list.add("weight_decay", weight_decay, {0, 10}, "weight decay, on all parameters");
+}
+
+torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits) {
+  return nn::supervised_loss(kind, logits.index_select(0, labels.loss),
+                             labels.y.index_select(0, labels.loss));
+}
+
+BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
+                               const OptimiserOptions& optimiser, const TrainView& view,
+                               const Rng& rng)
+    : view_(view),
+      rng_(rng),
+      set_(rng),
+      backbone_(nn::make_backbone(set_, "", backbone, view.features, view.classes)),
+      optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()) {}
+
+nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, uint64_t place,
+                                           const AdjacencyPtr& edges,
+                                           const torch::Tensor& edge_weights) {
+  nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
+  return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights},
+                            pass);
+}
+
+torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
+  const at::NoGradGuard no_grad;
+  nn::Pass pass = nn::Pass::evaluate();
+  return backbone_->forward({graph.edges, graph.x, {}}, pass).logits.index_select(0, nodes);
+}
+
+}  // namespace grm
