@@ -43,9 +43,9 @@ std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Ro
 }
 
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
-  return evaluate([&](const Graph& graph,
-                      const torch::Tensor& nodes) { return method.logits(graph, nodes); },
-                  task, role);
+  return evaluate(
+      [&](const Graph& graph, const torch::Tensor& nodes) { return method.logits(graph, nodes); },
+      task, role);
 }
 
 std::vector<DomainScore> constant_scores(const Task& task, Role role) {

@@ -163,7 +163,7 @@ class Run {
   RunRecord finish() {
     write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
     RunRecord record;
-    score_test(record);
+    record_choices(record);
     write_model(folder_.file("model.safetensors"), *method_, config_, task_, seed_,
                 state_.best_epoch);
     record.folder = folder_.path();
@@ -178,31 +178,22 @@ class Run {
     return record;
   }
 
-  // What each rule chose, with its test scores, and the chosen model restored. The test domains are
-  // scored here, after the choice, unless every evaluation did it for analysis.
-  void score_test(RunRecord& record) {
-    const auto choose_rule = [&](const std::string& rule, const std::vector<DomainScore>& test) {
-      const Evaluation& e = state_.history[choose(rule, state_.history)];
-      record.chosen[rule] = {e.epoch, e.validation, test};
-    };
-    const auto scores = [&] {
-      return config_.train.test == "never" ? std::vector<DomainScore>()
-                                           : evaluate(*method_, task_, Role::test);
-    };
-    const std::vector<DomainScore> last = scores();
-    choose_rule("last", last);
+  // Restores the chosen model and records what the rules chose. Test domains are scored here, after
+  // the choice and for the chosen model alone, unless every evaluation did it for analysis.
+  void record_choices(RunRecord& record) {
     method_->parameters().restore(state_.best);
-    if (config_.train.test == "every") {
-      for (const std::string rule : {"val", "oracle"}) {
-        const Evaluation& e = state_.history[choose(rule, state_.history)];
-        std::vector<DomainScore> test = last;  // for the names
-        for (size_t k = 0; k < test.size(); ++k) test[k].value = e.test[k];
-        choose_rule(rule, test);
+    std::vector<DomainScore> test;
+    if (config_.train.test != "never") test = evaluate(*method_, task_, Role::test);
+    const std::string& own = config_.train.selection;
+    for (const std::string rule : {"val", "last", "oracle"}) {
+      const Evaluation& e = state_.history[choose(rule, state_.history)];
+      std::vector<DomainScore> scores = test;
+      if (rule != own) {
+        if (config_.train.test != "every") continue;
+        for (size_t k = 0; k < scores.size(); ++k) scores[k].value = e.test[k];
       }
-      return;
+      record.chosen[rule] = {e.epoch, e.validation, scores};
     }
-    const bool same = state_.best_epoch == state_.epoch;
-    if (config_.train.selection == "val") choose_rule("val", same ? last : scores());
   }
 
   std::string option_text(const std::string& key) const {

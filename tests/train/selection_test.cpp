@@ -22,6 +22,27 @@ TEST(Selection, ChoiceByValidationDoesNotMoveWithTestScores) {
   EXPECT_EQ(choose("val", history), before);
 }
 
+std::vector<Evaluation> scored(const std::vector<double>& validation) {
+  std::vector<Evaluation> history;
+  for (const double v : validation) {
+    history.push_back({static_cast<int64_t>(history.size()) + 1, v, {}});
+  }
+  return history;
+}
+
+TEST(EarlyStop, NoGainCountsEvaluationsSinceTheBest) {
+  EXPECT_FALSE(stops_early("no_gain", 2, 0, scored({5, 7, 6})));
+  EXPECT_TRUE(stops_early("no_gain", 2, 0, scored({5, 7, 6, 7})));
+  EXPECT_FALSE(stops_early("no_gain", 0, 0, scored({5, 1, 1, 1, 1})));
+}
+
+TEST(EarlyStop, BelowMeanComparesWithTheScoresBeforeIt) {
+  EXPECT_FALSE(stops_early("below_mean", 2, 0, scored({6, 5})));     // two scores come first
+  EXPECT_TRUE(stops_early("below_mean", 2, 0, scored({9, 4, 6})));   // 6 < 6.5
+  EXPECT_FALSE(stops_early("below_mean", 2, 0, scored({8, 4, 6})));  // 6 is not below 6
+  EXPECT_FALSE(stops_early("below_mean", 2, 3, scored({9, 4, 6})));  // still warming up
+}
+
 TEST(Summary, MeanAndSampleDeviation) {
   const MeanStd value = mean_std({1.0, 2.0, 4.0});
   EXPECT_NEAR(value.mean, 7.0 / 3, 1e-12);

@@ -101,6 +101,43 @@ INSTANTIATE_TEST_SUITE_P(Methods, Training, testing::Values("erm", "grm", "grm:c
 class TrainingErm : public Training {};
 INSTANTIATE_TEST_SUITE_P(Erm, TrainingErm, testing::Values("erm"));
 
+TEST_P(TrainingErm, WhenTestDomainsAreScoredDoesNotChangeTheResult) {
+  std::map<std::string, RunRecord> records;
+  for (const std::string when : {"every", "selected", "never"}) {
+    config_.set("train.test", when);
+    const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+    records[when] = train_run(config_, task_, 1, folder);
+    const bool logged =
+        read_file(folder.file("metrics.jsonl")).find("test_for_analysis") != std::string::npos;
+    EXPECT_EQ(logged, when == "every") << when;
+  }
+  const Chosen& every = records["every"].chosen.at("val");
+  const Chosen& selected = records["selected"].chosen.at("val");
+  EXPECT_EQ(every.epoch, selected.epoch);
+  ASSERT_EQ(every.test.size(), selected.test.size());
+  for (size_t k = 0; k < every.test.size(); ++k) {
+    EXPECT_EQ(every.test[k].value, selected.test[k].value);
+  }
+  EXPECT_EQ(records["selected"].chosen.size(), 1u);
+  EXPECT_TRUE(records["never"].chosen.at("val").test.empty());
+  EXPECT_EQ(records["never"].chosen.at("val").validation, every.validation);
+}
+
+TEST_P(TrainingErm, ARunWithoutTestDomainsTrainsAndSelects) {
+  config_.set("train.test", "never");
+  const RunRecord with = train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1));
+  task_.test.clear();
+  const RunRecord without =
+      train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1));
+  EXPECT_EQ(with.chosen.at("val").validation, without.chosen.at("val").validation);
+}
+
+TEST_P(TrainingErm, TheOracleRuleNeedsTestScoresAtEveryEvaluation) {
+  config_.set("train.test", "selected");
+  config_.set("train.selection", "oracle");
+  EXPECT_THROW(train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1)), Error);
+}
+
 TEST_P(TrainingErm, PatienceStopsEarly) {
   config_.set("train.epochs", "500");
   config_.set("train.eval_every", "1");

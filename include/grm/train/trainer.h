@@ -23,7 +23,7 @@ struct Chosen {
 struct RunRecord {
   std::string folder;
   int64_t seed = 0;
-  std::map<std::string, Chosen> chosen;  // by rule: val, last; oracle under test = every
+  std::map<std::string, Chosen> chosen;  // by rule; all three under test = every
   int64_t epochs = 0;
   double seconds_per_epoch = 0.0;  // training only
   double evaluate_seconds = 0.0;   // one evaluation of all validation and test domains
