@@ -141,7 +141,8 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
                 : fmt::format("{:.1f}", value.mean);
   };
   const bool many = columns.front().runs.size() > 1;
-  const std::vector<DomainScore> constant = constant_scores(task, Role::test);
+  std::vector<DomainScore> constant;  // stays empty under train.test = never
+  if (!columns.front().summary.test.empty()) constant = constant_scores(task, Role::test);
   std::vector<std::vector<std::string>> rows = {{task.name + ", " + to_string(task.metric)}};
   for (const Column& column : columns) rows[0].push_back(column.title);
   rows[0].push_back("constant");
@@ -155,12 +156,14 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
     for (const Column& c : columns) rows.back().push_back(of(c));
     rows.back().push_back(last);
   };
-  line(
-      "Min", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.min); },
-      fmt::format("{:.1f}", min_score(constant)));
-  line(
-      "Avg", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.avg); },
-      fmt::format("{:.1f}", mean_score(constant)));
+  if (!constant.empty()) {
+    line(
+        "Min", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.min); },
+        fmt::format("{:.1f}", min_score(constant)));
+    line(
+        "Avg", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.avg); },
+        fmt::format("{:.1f}", mean_score(constant)));
+  }
   line(
       "validation", [&](const Column& c) { return cell(c.summary.validation, many); }, "");
   line(

@@ -34,8 +34,9 @@ AdjacencyPtr with_transpose(Csr in) {
   for (int64_t e = 0; e < nnz; ++e) ++offset[source[e] + 1];
   for (int64_t j = 0; j < in.cols; ++j) offset[j + 1] += offset[j];
   std::vector<int64_t> next(offset, offset + in.cols);
+  const int64_t* row = in.offset();
   for (int64_t i = 0; i < in.rows; ++i) {
-    for (int64_t e = in.offset()[i]; e < in.offset()[i + 1]; ++e) {
+    for (int64_t e = row[i]; e < row[i + 1]; ++e) {
       const int64_t at = next[source[e]]++;
       index[at] = static_cast<int32_t>(i);
       edge[at] = e;

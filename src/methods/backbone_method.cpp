@@ -17,6 +17,18 @@ torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tens
                              labels.y.index_select(0, labels.loss));
 }
 
+nn::SharedProduct* SharedProducts::of(const Graph& graph) {
+  const Features& x = graph.x;
+  for (auto& [known, product] : products_) {
+    if (known.sparse == x.sparse && known.sparse_values.is_same(x.sparse_values) &&
+        known.dense.is_same(x.dense) && known.shift.is_same(x.shift)) {
+      return &product;
+    }
+  }
+  products_.push_back({x, {}});
+  return &products_.back().second;
+}
+
 BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
                                const OptimiserOptions& optimiser, const TrainView& view,
                                const Rng& rng)
@@ -28,16 +40,19 @@ BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
 
 nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, uint64_t place,
                                            const AdjacencyPtr& edges,
-                                           const torch::Tensor& edge_weights) {
+                                           const torch::Tensor& edge_weights,
+                                           SharedProducts* shared) {
   nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
-  return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights},
+  return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights,
+                             shared ? shared->of(domain.graph) : nullptr},
                             pass);
 }
 
 torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
   const at::NoGradGuard no_grad;
   nn::Pass pass = nn::Pass::evaluate();
-  return backbone_->forward({graph.edges, graph.x, {}}, pass).logits.index_select(0, nodes);
+  return backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass)
+      .logits.index_select(0, nodes);
 }
 
 }  // namespace grm

@@ -31,11 +31,11 @@ class Gcn : public Backbone {
     torch::Tensor h;
     for (int64_t l = 0; l < last; ++l) {
       const torch::Tensor z =
-          l == 0 ? layers_[l].forward(input.x, inner) : layers_[l].forward(h, inner);
+          l == 0 ? layers_[l].forward(input.x, inner, input.shared) : layers_[l].forward(h, inner);
       h = pass.dropout(torch::relu(norms_.forward(l, z, pass)), options_.dropout);
     }
     const GcnLayer& top = layers_[last];
-    return {h, last == 0 ? top.forward(input.x, outer) : top.forward(h, outer)};
+    return {h, last == 0 ? top.forward(input.x, outer, input.shared) : top.forward(h, outer)};
   }
 
  private:

@@ -33,8 +33,12 @@ torch::Tensor GcnLayer::forward(const torch::Tensor& x, const Propagation& p) co
   return p.apply(torch::mm(x, weight)) + bias;
 }
 
-torch::Tensor GcnLayer::forward(const Features& x, const Propagation& p) const {
-  return p.apply(ops::feature_linear(x, weight)) + bias;
+torch::Tensor GcnLayer::forward(const Features& x, const Propagation& p,
+                                SharedProduct* shared) const {
+  torch::Tensor product = shared ? shared->value : torch::Tensor();
+  if (!product.defined()) product = ops::feature_linear(x, weight);
+  if (shared) shared->value = product;
+  return p.apply(product) + bias;
 }
 
 }  // namespace grm::nn

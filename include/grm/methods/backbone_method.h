@@ -1,6 +1,8 @@
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "grm/methods/method.h"
@@ -20,6 +22,16 @@ struct OptimiserOptions {
 /// Mean loss of a domain's training nodes; logits: [n, classes] of all its nodes.
 torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits);
 
+/// One product of the first layer for each set of features in use (edited copies of a graph have
+/// the features of that graph). Valid for passes between two changes of the weights.
+class SharedProducts {
+ public:
+  nn::SharedProduct* of(const Graph& graph);
+
+ private:
+  std::deque<std::pair<Features, nn::SharedProduct>> products_;
+};
+
 /// A method whose model is one backbone, used as it is for prediction. What makes it a method is
 /// how it trains: train_epoch is left to the subclass.
 class BackboneMethod : public Method {
@@ -36,7 +48,8 @@ class BackboneMethod : public Method {
   /// `place` tells the passes of one epoch apart.
   nn::BackboneOutput forward(const Domain& domain, int64_t epoch, uint64_t place,
                              const AdjacencyPtr& edges = nullptr,
-                             const torch::Tensor& edge_weights = {});
+                             const torch::Tensor& edge_weights = {},
+                             SharedProducts* shared = nullptr);
   torch::Tensor loss_of(const Domain& domain, const torch::Tensor& logits) const {
     return domain_loss(view_.loss, domain.labels, logits);
   }

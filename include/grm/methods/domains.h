@@ -20,13 +20,18 @@ struct DomainOptions {
   double eerm_lr = 0.01;         // eerm_frozen: learning rate of that run's classifier
   double eerm_beta = 1.0;        // eerm_frozen: weight of its mean loss
   double editor_lr = 0.005;      // eerm_frozen, eerm_online
+  bool eerm_beta_ramp = false;   // eerm_frozen: its beta grows to the tenfold
+  int64_t eerm_inner_steps = 1;  // eerm_frozen: its editor steps per epoch
+  double eerm_weight_decay = 1e-3;
+  int64_t editor_memory_mib = 512;
   void declare(OptionList& list);
 };
 
 /// Training domains from a TrainView (specification of the node baselines, section 0):
 ///   natural      the training graphs;
 ///   eerm_frozen  EERM is trained once, with the run's own seed; the editors of its epoch with the
-///                best validation score draw one graph each, and these stay;
+///                best validation score draw one graph each, and these stay (in the disk cache
+///                too: methods with the same seed, backbone and options share one EERM run);
 ///   eerm_online  editors are trained beside the method, rewarded by the variance of its domain
 ///                losses, and redraw the graphs in every epoch;
 ///   random       K graphs with s uniformly random flips per node, drawn once;
@@ -40,7 +45,8 @@ class DomainProvider {
 
   /// The domains of an epoch. The first call may take long: it is where eerm_frozen trains.
   const std::vector<Domain>& domains(int64_t epoch);
-  /// Tells the method's loss on each of those domains; eerm_online learns from it.
+  /// Tells the method's loss on each of those domains; eerm_online learns from the first one told
+  /// in an epoch.
   void feedback(int64_t epoch, const std::vector<double>& losses);
 
   std::map<std::string, torch::Tensor> training_state() const;

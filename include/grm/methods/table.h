@@ -5,7 +5,14 @@
 // One maker per method file; the table in registry.cpp lists them.
 namespace grm {
 
+std::unique_ptr<MethodRecipe> make_arm();
+std::unique_ptr<MethodRecipe> make_drnn();
+std::unique_ptr<MethodRecipe> make_eerm();
 std::unique_ptr<MethodRecipe> make_erm();
 std::unique_ptr<MethodRecipe> make_grm();
+std::unique_ptr<MethodRecipe> make_lisa();
+std::unique_ptr<MethodRecipe> make_mario();
+std::unique_ptr<MethodRecipe> make_isgib();
+std::unique_ptr<MethodRecipe> make_mmd();
 
 }  // namespace grm

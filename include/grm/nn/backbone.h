@@ -11,10 +11,12 @@ namespace grm::nn {
 
 /// What a backbone runs on. `edge_weights` [nnz] (optional) reach all layers but the last, or all
 /// of them with `weight_last_layer`; only gcn and sage accept them, the others throw Error(config).
+/// `shared` (optional) is used by gcn; the others compute their first product anew.
 struct BackboneInput {
   AdjacencyPtr edges;
   Features x;
   torch::Tensor edge_weights;
+  SharedProduct* shared = nullptr;
 };
 
 struct BackboneOutput {

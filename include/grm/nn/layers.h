@@ -69,13 +69,22 @@ class PropagationCache {
   std::map<std::weak_ptr<const Adjacency>, Propagation, std::owner_less<>> seen_;
 };
 
+/// X W of a first layer, for several passes over the same features with the same weights (views
+/// that differ in their edges): the first of them fills it in, the others take it from here.
+/// Gradients of all passes meet in it, so one backward pass over the sum of their losses computes
+/// X^T dZ once.
+struct SharedProduct {
+  torch::Tensor value;
+};
+
 /// Z = P (X W) + b with a GCN's initialisation: W glorot, b zero.
 struct GcnLayer {
   torch::Tensor weight, bias;
   GcnLayer() = default;
   GcnLayer(ParameterSet& set, const std::string& name, int64_t in, int64_t out);
   torch::Tensor forward(const torch::Tensor& x, const Propagation& p) const;
-  torch::Tensor forward(const Features& x, const Propagation& p) const;
+  torch::Tensor forward(const Features& x, const Propagation& p,
+                        SharedProduct* shared = nullptr) const;
 };
 
 }  // namespace grm::nn

@@ -1,0 +1,282 @@
+// ARM-CML: adaptive risk minimisation by a contextual meta-learner (Zhang et al., 2021).
+//
+//   u_B = mean over the nodes i of a batch B of c(X, G)_i         the context, 3 channels
+//   L   = mean over M batches of l(f([X | 1 u_B^T], G), y) on the nodes of B
+//
+// A batch is `support` labelled nodes of one training domain, whose labels the context does not
+// see: the nodes that give the context are the nodes that are predicted. c and f are 2-layer GCNs,
+// trained together; gradients flow through the context. Batches choose their domain uniformly. An
+// epoch is ceil(n_train / (support M)) steps, at most `steps_cap`.
+//
+// Prediction needs no labels: `one_context` takes the context of `support` nodes of the given
+// graph, the same ones at every call; `batched` (the authors') cuts the graph's nodes at random
+// into batches with a context each.
+//
+// Differences from the authors' code: it predicts independent samples, here both networks run on
+// the whole graph and the context is appended to every node's features. Nodes of a batch are drawn
+// without replacement (all of them where there are fewer), theirs with replacement. Batches of one
+// step that fall on one domain share one pass of the context net, which changes nothing but how
+// often that net's normalisation statistics are updated. `one_context` is ours, after the GRM
+// paper. With an untrained context (its rows of the first weight 0) the method is ERM on batches.
+#include "grm/methods/arm.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+
+#include "grm/methods/backbone_method.h"
+#include "grm/methods/domains.h"
+#include "grm/methods/draw.h"
+#include "grm/methods/table.h"
+#include "grm/nn/losses.h"
+#include "grm/ops/sparse.h"
+
+namespace grm {
+namespace {
+
+constexpr int64_t kTargetsPerChunk = 512;  // bounds the memory of predict_each
+
+nn::BackboneOptions two_layer_gcn(const nn::BackboneOptions& given) {
+  nn::BackboneOptions options = given;
+  options.backbone = "gcn";
+  options.layers = 2;
+  return options;
+}
+
+}  // namespace
+
+ArmModel::ArmModel(nn::ParameterSet& set, const nn::BackboneOptions& options, int64_t channels,
+                   int64_t features, int64_t classes)
+    : options_(two_layer_gcn(options)),
+      features_(features),
+      propagation_(options.conv, set.dtype()),
+      context_(nn::make_backbone(set, "context", options_, features, channels)),
+      weight_(set.glorot("conv1.weight", features + channels, options.hidden)),
+      bias_(set.constant("conv1.bias", {options.hidden}, 0.0)) {
+  if (options.batch_norm) norm_ = nn::BatchNorm(set, "norm1", options.hidden);
+  second_ = nn::GcnLayer(set, "conv2", options.hidden, classes);
+}
+
+torch::Tensor ArmModel::context_rows(const Graph& graph, nn::Pass& pass) {
+  return context_->forward({graph.edges, graph.x, {}}, pass).logits;
+}
+
+torch::Tensor ArmModel::context_of_batch(const torch::Tensor& rows, const torch::Tensor& nodes) {
+  return ops::gather_rows(rows, nodes).mean(0);
+}
+
+torch::Tensor ArmModel::shared(const Graph& graph) {
+  return propagation_.get(graph.edges).apply(ops::feature_linear(graph.x, weight_of_features())) +
+         bias_;
+}
+
+torch::Tensor ArmModel::activate(const torch::Tensor& rows, nn::Pass& pass) {
+  return torch::relu(options_.batch_norm ? norm_.forward(rows, pass) : rows);
+}
+
+torch::Tensor ArmModel::received(const nn::Propagation& p) const {
+  return ops::row_sum(p.pattern, p.weights).to(weight_.scalar_type()).unsqueeze(1);
+}
+
+torch::Tensor ArmModel::predict(const Graph& graph, const torch::Tensor& shared_rows,
+                                const torch::Tensor& context, nn::Pass& pass) {
+  const nn::Propagation p = propagation_.get(graph.edges);
+  const torch::Tensor shift = torch::mm(context.unsqueeze(0), weight_of_context());  // [1, hidden]
+  const torch::Tensor h = activate(shared_rows + torch::mm(received(p), shift), pass);
+  return second_.forward(pass.dropout(h, options_.dropout), p);
+}
+
+torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& shared_rows,
+                                     const torch::Tensor& contexts, const torch::Tensor& context_of,
+                                     const torch::Tensor& nodes) {
+  const at::NoGradGuard no_grad;
+  const nn::Propagation p = propagation_.get(graph.edges);
+  const torch::Tensor a = received(p);
+  const torch::Tensor shifts = torch::mm(contexts, weight_of_context());  // [B, hidden]
+  const int64_t* target = nodes.data_ptr<int64_t>();
+  const int64_t* of = context_of.data_ptr<int64_t>();
+  const int64_t* offset = p.pattern->in.offset();
+  const int32_t* index = p.pattern->in.index();
+  const auto as_tensor = [](const std::vector<int64_t>& v) {
+    return torch::tensor(v, torch::kInt64);
+  };
+  nn::Pass pass = nn::Pass::evaluate();
+  std::vector<torch::Tensor> results;
+  for (int64_t begin = 0; begin < nodes.numel(); begin += kTargetsPerChunk) {
+    const int64_t end = std::min(begin + kTargetsPerChunk, nodes.numel());
+    // Every pair j -> i into the targets of this chunk: j is seen under the context of i.
+    std::vector<int64_t> source, edge, context, ends = {0};
+    for (int64_t k = begin; k < end; ++k) {
+      for (int64_t e = offset[target[k]]; e < offset[target[k] + 1]; ++e) {
+        source.push_back(index[e]);
+        edge.push_back(e);
+        context.push_back(of[target[k]]);
+      }
+      ends.push_back(static_cast<int64_t>(source.size()));
+    }
+    const torch::Tensor from = as_tensor(source);
+    torch::Tensor h =
+        activate(shared_rows.index_select(0, from) +
+                     a.index_select(0, from) * shifts.index_select(0, as_tensor(context)),
+                 pass);
+    if (p.weights.defined()) h = h * p.weights.index_select(0, as_tensor(edge)).unsqueeze(1);
+    results.push_back(
+        torch::addmm(second_.bias, ops::segment_sum(as_tensor(ends), h), second_.weight));
+  }
+  return results.empty() ? torch::empty({0, second_.bias.size(0)}, second_.bias.options())
+                         : torch::cat(results);
+}
+
+namespace {
+
+struct ArmOptions {
+  nn::BackboneOptions backbone;
+  OptimiserOptions optimiser{"adam", 1e-4, 1e-4};
+  int64_t channels = 3;
+  int64_t support = 50;
+  int64_t batches = 2;
+  int64_t steps_cap = 20;
+  std::string inference = "one_context";
+  DomainOptions domains;
+
+  ArmOptions() { domains.domains = "natural"; }
+
+  void declare(OptionList& list) {
+    list.choice("conv", backbone.conv, {"sum", "kipf"},
+                "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
+                "normalisation");
+    list.add("hidden", backbone.hidden, {1, 65536}, "width of the hidden layers of both networks");
+    list.add("dropout", backbone.dropout, {0, 0.99},
+             "share of the hidden entries dropped while training");
+    list.add("batch_norm", backbone.batch_norm,
+             "whether the hidden layers are normalised over their rows");
+    optimiser.declare(list);
+    list.add("channels", channels, {1, 65536}, "width of the context");
+    list.add("support", support, {1, 1e6}, "nodes of a batch, which share one context");
+    list.add("batches", batches, {1, 1e6}, "batches of a step");
+    list.add("steps_cap", steps_cap, {1, 1e6}, "largest number of steps of an epoch");
+    list.choice("inference", inference, {"one_context", "batched"},
+                "predict a graph under the context of some of its nodes, or cut it into batches "
+                "with a context each");
+    domains.declare(list);
+  }
+};
+
+class Arm final : public Method {
+ public:
+  Arm(const ArmOptions& options, const TrainView& view, const Rng& rng)
+      : options_(options),
+        view_(view),
+        rng_(rng),
+        set_(rng),
+        model_(set_, options.backbone, options.channels, view.features, view.classes),
+        optimiser_(set_, options.optimiser.lr, options.optimiser.weight_decay,
+                   options.optimiser.decoupled()),
+        provider_(options.domains, two_layer_gcn(options.backbone), view, rng) {}
+
+  std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    const std::vector<Domain>& domains = provider_.domains(epoch);
+    const int64_t steps = steps_per_epoch();
+    std::vector<double> sums(domains.size(), 0.0), counts(domains.size(), 0.0);
+    double total = 0.0;
+    for (int64_t step = 0; step < steps; ++step)
+      total += train_step(domains, epoch, step, sums, counts);
+    total /= static_cast<double>(steps);
+    // A domain that no batch of this epoch fell on is told the mean, which favours nothing.
+    for (size_t d = 0; d < sums.size(); ++d) sums[d] = counts[d] > 0 ? sums[d] / counts[d] : total;
+    provider_.feedback(epoch, sums);
+    return {{"total", total}};
+  }
+
+  torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
+    const at::NoGradGuard no_grad;
+    nn::Pass pass = nn::Pass::evaluate();
+    const torch::Tensor rows = model_.context_rows(graph, pass);
+    const torch::Tensor shared = model_.shared(graph);
+    const int64_t n = graph.nodes();
+    if (options_.inference == "one_context") {
+      const torch::Tensor support =
+          draw_nodes(torch::arange(n), options_.support, rng_.stream("inference"));
+      const torch::Tensor context = ArmModel::context_of_batch(rows, support);
+      return model_.predict(graph, shared, context, pass).index_select(0, nodes);
+    }
+    const torch::Tensor order = draw_nodes(torch::arange(n), n, rng_.stream("inference"));
+    std::vector<int64_t> ends;
+    for (int64_t at = 0; at < n; at += options_.support) ends.push_back(at);
+    ends.push_back(n);
+    const torch::Tensor contexts =
+        ops::segment_mean(torch::tensor(ends, torch::kInt64), rows.index_select(0, order));
+    torch::Tensor context_of = torch::empty({n}, torch::kInt64);
+    context_of.index_copy_(0, order, torch::arange(n).floor_divide(options_.support));
+    return model_.predict_each(graph, shared, contexts, context_of, nodes.contiguous());
+  }
+
+  nn::ParameterSet& parameters() override { return set_; }
+  std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
+  std::map<std::string, torch::Tensor> training_state() const override {
+    return provider_.training_state();
+  }
+  void restore_training_state(const std::map<std::string, torch::Tensor>& state) override {
+    provider_.restore_training_state(state);
+  }
+
+ private:
+  int64_t steps_per_epoch() const {
+    int64_t nodes = 0;
+    for (const Domain& domain : view_.training) nodes += domain.labels.loss.numel();
+    const int64_t per_step = options_.support * options_.batches;
+    return std::clamp<int64_t>((nodes + per_step - 1) / per_step, 1, options_.steps_cap);
+  }
+
+  // One step on `batches` batches; adds their losses to the sums of their domains.
+  double train_step(const std::vector<Domain>& domains, int64_t epoch, int64_t step,
+                    std::vector<double>& sums, std::vector<double>& counts) {
+    struct Encoded {
+      torch::Tensor context_rows, shared;
+    };
+    std::map<size_t, Encoded> encoded;
+    Stream choice = rng_.stream("domain", epoch, step);
+    torch::Tensor total;
+    for (int64_t m = 0; m < options_.batches; ++m) {
+      const size_t d = choice.below(domains.size());
+      const Domain& domain = domains[d];
+      const uint64_t place = static_cast<uint64_t>(step * options_.batches + m);
+      const auto [at, fresh] = encoded.try_emplace(d);
+      if (fresh) {
+        nn::Pass pass = nn::Pass::train(rng_.stream("context_dropout", epoch, place));
+        at->second = {model_.context_rows(domain.graph, pass), model_.shared(domain.graph)};
+      }
+      const torch::Tensor nodes =
+          draw_nodes(domain.labels.loss, options_.support, rng_.stream("support", epoch, place));
+      const torch::Tensor context = ArmModel::context_of_batch(at->second.context_rows, nodes);
+      nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
+      const torch::Tensor logits = model_.predict(domain.graph, at->second.shared, context, pass);
+      const torch::Tensor loss = nn::supervised_loss(view_.loss, logits.index_select(0, nodes),
+                                                     domain.labels.y.index_select(0, nodes));
+      sums[d] += loss.item<double>();
+      counts[d] += 1.0;
+      const torch::Tensor part = loss / static_cast<double>(options_.batches);
+      total = total.defined() ? total + part : part;
+    }
+    optimiser_.zero_grad();
+    total.backward();
+    optimiser_.step();
+    return total.item<double>();
+  }
+
+  ArmOptions options_;
+  TrainView view_;
+  Rng rng_;
+  nn::ParameterSet set_;
+  ArmModel model_;
+  nn::Adam optimiser_;
+  DomainProvider provider_;
+};
+
+}  // namespace
+
+std::unique_ptr<MethodRecipe> make_arm() {
+  return std::make_unique<SimpleRecipe<ArmOptions, Arm>>();
+}
+
+}  // namespace grm

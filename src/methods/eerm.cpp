@@ -1,0 +1,227 @@
+// EERM: Explore-to-Extrapolate Risk Minimisation (Wu et al., ICLR 2022). K editors of the training
+// graph (editors.h) look for edits that make the classifier's losses differ; the classifier
+// minimises the differences.
+//
+//   L_k       = l(f(X, A^k), y)            A^k: A with s pairs into every node flipped by editor k
+//   classifier: min Var(L_1..L_K) + beta_e Mean(L_1..L_K)                   Var with divisor K - 1
+//   editors:    max E[Var(L_1..L_K)]       by REINFORCE: reward Var, one step of AdamW
+//   beta_e    = beta, or with beta_ramp beta (1 + 9 e / E), e = 0, 1, ... the epochs before, E =
+//   ramp_epochs
+//
+// mode = as_published: per epoch T times { K views, their losses, editor step }, then K fresh views
+// and one classifier step.
+// mode = as_coded, the released code: T times { K views, losses, editor step }, the classifier step
+// on the first of them, before the editors'; the transposed law of editors.h; editor_init as there:
+// redrawn in every epoch (so that editors never influence the classifier), or zero at the start.
+// mode = random: no editors, s uniformly random flips per node and view, one classifier step.
+//
+// All passes are in training mode, so every one of them moves the running statistics of batch
+// normalisation. Several training graphs: one after the other with editors and a step each
+// (update = per_domain), or L_k = mean over graphs of the loss of view k (update = mean).
+// Not copied: on Elliptic the released code reshapes the losses in the wrong order, so that its L_k
+// mixes views and snapshots; and its editors outlive a run.
+#include "grm/methods/eerm.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "grm/core/error.h"
+#include "grm/methods/table.h"
+
+namespace grm {
+
+void EermOptions::declare(OptionList& list) {
+  backbone.declare(list);
+  optimiser.declare(list);
+  list.choice("mode", mode, {"as_published", "as_coded", "random"},
+              "EERM as its paper describes it, as its released code does it, or with uniformly "
+              "random edits in place of editors");
+  list.add("views", views, {1, 1000}, "edited views K per training graph");
+  list.add("edits", edits, {0, 10000}, "flipped pairs per node and view");
+  list.add("beta", beta, {0, 1e6}, "weight of the mean loss beside the variance");
+  list.add("beta_ramp", beta_ramp, "beta grows to its tenfold over ramp_epochs");
+  list.add("ramp_epochs", ramp_epochs, {1, 1e6}, "epochs of the ramp");
+  list.add("inner_steps", inner_steps, {0, 1000}, "editor steps T per epoch");
+  list.add("editor_lr", editor_lr, {0, 0.1}, "learning rate of the editors");
+  list.choice("editor_init", editor_init, {"uniform_once", "uniform_each_epoch", "zeros"},
+              "initial parameters of the editors");
+  list.add("editor_memory_mib", editor_memory_mib, {0, 1e6},
+           "editors above this size are kept implicitly, with the same law");
+  list.choice("update", update, {"mean", "per_domain"},
+              "one step on the mean over training domains or one step per training domain");
+}
+
+ViewRisk view_risk(const std::vector<double>& losses, double beta) {
+  const auto count = static_cast<double>(losses.size());
+  ViewRisk risk;
+  for (const double loss : losses) risk.mean += loss / count;
+  for (const double loss : losses) {
+    const double off = loss - risk.mean;
+    if (losses.size() > 1) risk.variance += off * off / (count - 1);
+    risk.weights.push_back((losses.size() > 1 ? 2 * off / (count - 1) : 0.0) + beta / count);
+  }
+  return risk;
+}
+
+Eerm::Eerm(const EermOptions& options, const TrainView& view, const Rng& rng)
+    : BackboneMethod(options.backbone, options.optimiser, view, rng), options_(options) {
+  for (size_t d = 0; d < view_.training.size(); ++d) {
+    const Domain& domain = view_.training[d];
+    if (options.edits > domain.graph.nodes()) {
+      fail(ErrorKind::config, "method.edits is {}, but the training graph '{}' has {} nodes",
+           options.edits, domain.name, domain.graph.nodes());
+    }
+    if (options.mode == "random" || options.edits == 0) continue;
+    const EditorOptions editor{options.mode,  options.editor_init, options.views,
+                               options.edits, options.editor_lr,   options.editor_memory_mib};
+    editors_.push_back(std::make_unique<GraphEditors>(editor, domain.graph.nodes(), rng, d));
+  }
+}
+
+double Eerm::beta_at(int64_t epoch) const {
+  if (!options_.beta_ramp) return options_.beta;
+  const double done = static_cast<double>(epoch - 1) / static_cast<double>(options_.ramp_epochs);
+  return options_.beta * (1.0 + 9.0 * std::min(done, 1.0));
+}
+
+std::vector<LossTerm> Eerm::train_epoch(int64_t epoch) {
+  for (const auto& editors : editors_) editors->begin_epoch(epoch);
+  std::vector<Span> spans;
+  if (options_.update == "mean") {
+    spans.push_back({0, view_.training.size()});
+  } else {
+    for (size_t d = 0; d < view_.training.size(); ++d) spans.push_back({d, d + 1});
+  }
+  const auto share = 1.0 / static_cast<double>(spans.size());
+  double mean = 0.0, variance = 0.0;
+  for (const Span& span : spans) {
+    ViewRisk risk;
+    if (editors_.empty() || options_.mode == "as_published") {
+      for (int64_t m = 0; m < options_.inner_steps; ++m) explore(span, epoch, m);
+      risk = classifier_step(span, fresh_views(span, epoch), epoch);
+    } else {
+      const int64_t number = epoch * std::max<int64_t>(options_.inner_steps, 1);
+      const Flips flips = trial(span, number);
+      risk = classifier_step(span, flips, epoch);
+      if (options_.inner_steps > 0) learn(span, flips, number, risk.variance);
+      for (int64_t m = 1; m < options_.inner_steps; ++m) explore(span, epoch, m);
+    }
+    mean += share * risk.mean;
+    variance += share * risk.variance;
+  }
+  return {{"total", variance + beta_at(epoch) * mean}, {"mean_loss", mean}, {"variance", variance}};
+}
+
+Eerm::Flips Eerm::trial(const Span& span, int64_t number) {
+  Flips flips;
+  for (size_t d = span.begin; d < span.end; ++d) flips.push_back(editors_[d]->trial(number));
+  return flips;
+}
+
+Eerm::Flips Eerm::fresh_views(const Span& span, int64_t epoch) {
+  Flips flips;
+  for (size_t d = span.begin; d < span.end; ++d) {
+    flips.emplace_back();
+    for (int64_t k = 0; k < options_.views; ++k) {
+      const Stream draws = rng_.stream("eerm-views", epoch, d * options_.views + k);
+      flips.back().push_back(
+          editors_.empty() ? random_flips(view_.training[d].graph.nodes(), options_.edits, draws)
+                           : editors_[d]->draw(k, draws));
+    }
+  }
+  return flips;
+}
+
+// The loss of each view, averaged over the domains of the span.
+std::vector<torch::Tensor> Eerm::losses(const Span& span, const Flips& flips, int64_t epoch,
+                                        int64_t phase) {
+  std::vector<torch::Tensor> result;
+  SharedProducts shared;
+  const size_t views = static_cast<size_t>(options_.views), count = span.end - span.begin;
+  for (size_t k = 0; k < views; ++k) {
+    torch::Tensor loss;
+    for (size_t d = span.begin; d < span.end; ++d) {
+      const Domain& domain = view_.training[d];
+      AdjacencyPtr edges;
+      if (options_.edits > 0) edges = flipped(*domain.graph.edges, flips[d - span.begin][k]);
+      const uint64_t place = (static_cast<size_t>(phase) * view_.training.size() + d) * views + k;
+      const torch::Tensor one =
+          loss_of(domain, forward(domain, epoch, place, edges, {}, &shared).logits);
+      loss = loss.defined() ? loss + one : one;
+    }
+    result.push_back(count > 1 ? loss / static_cast<double>(count) : loss);
+  }
+  return result;
+}
+
+// One trial of the editors and their step on its reward; the classifier is only asked.
+void Eerm::explore(const Span& span, int64_t epoch, int64_t m) {
+  if (editors_.empty()) return;
+  const int64_t number = epoch * options_.inner_steps + m;
+  const Flips flips = trial(span, number);
+  std::vector<double> values;
+  {
+    const at::NoGradGuard no_grad;
+    for (const torch::Tensor& loss : losses(span, flips, epoch, 1 + m)) {
+      values.push_back(loss.item<double>());
+    }
+  }
+  learn(span, flips, number, view_risk(values, 0.0).variance);
+}
+
+void Eerm::learn(const Span& span, const Flips& flips, int64_t number, double reward) {
+  // A loss that is not finite ends the run after this epoch; editors must not see it before.
+  if (!std::isfinite(reward)) return;
+  const bool last = (number + 1) % options_.inner_steps == 0;
+  if (options_.editor_init == "uniform_each_epoch" && last && options_.mode == "as_coded") {
+    return;  // these editors are never drawn from again
+  }
+  for (size_t d = span.begin; d < span.end; ++d) {
+    editors_[d]->step(number, flips[d - span.begin], reward);
+  }
+}
+
+ViewRisk Eerm::classifier_step(const Span& span, const Flips& flips, int64_t epoch) {
+  const std::vector<torch::Tensor> by_view = losses(span, flips, epoch, 0);
+  std::vector<double> values;
+  for (const torch::Tensor& loss : by_view) values.push_back(loss.item<double>());
+  const ViewRisk risk = view_risk(values, beta_at(epoch));
+  torch::Tensor objective;
+  for (size_t k = 0; k < by_view.size(); ++k) {
+    const torch::Tensor term = by_view[k] * risk.weights[k];
+    objective = k == 0 ? term : objective + term;
+  }
+  optimiser_.zero_grad();
+  objective.backward();
+  optimiser_.step();
+  return risk;
+}
+
+std::map<std::string, torch::Tensor> Eerm::training_state() const {
+  std::map<std::string, torch::Tensor> state;
+  for (size_t d = 0; d < editors_.size(); ++d) {
+    for (const auto& [name, tensor] : editors_[d]->state()) {
+      state["editors" + std::to_string(d) + "." + name] = tensor;
+    }
+  }
+  return state;
+}
+
+void Eerm::restore_training_state(const std::map<std::string, torch::Tensor>& state) {
+  for (size_t d = 0; d < editors_.size(); ++d) {
+    const std::string prefix = "editors" + std::to_string(d) + ".";
+    std::map<std::string, torch::Tensor> own;
+    for (const auto& [name, tensor] : state) {
+      if (name.rfind(prefix, 0) == 0) own[name.substr(prefix.size())] = tensor;
+    }
+    editors_[d]->restore(own);
+  }
+}
+
+std::unique_ptr<MethodRecipe> make_eerm() {
+  return std::make_unique<SimpleRecipe<EermOptions, Eerm>>();
+}
+
+}  // namespace grm

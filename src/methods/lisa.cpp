@@ -1,0 +1,276 @@
+// LiSA (label-invariant subgraph augmentation), node level: subgraphs that keep the label but
+// differ from each other serve as training domains.
+//
+// A training graph with E stored edges has K generators, each a free vector b^k in R^E:
+//   p_e = sigmoid(clamp(b_e, -10, 10)),  mask = the floor(rho E) edges with the largest p,
+// with the straight-through gradient d mask_e / d p_e = 1 for all edges. The mask is the edge
+// weight of all layers but the last, which sees the whole graph. L_0 is the loss on the whole
+// graph, L_k the loss under mask k, and
+//   generators:  mean(L_0..L_K) + lambda_kl mean_k KL_k - lambda_d Var(sqrt(L_1)..sqrt(L_K))
+//   classifier:  mean(L_0..L_K) + Var(L_0..L_K).
+// Per epoch and training graph: `inner_steps` generator steps, then one classifier step. Prediction
+// is a plain pass over the whole graph. With K = 0 this is ERM with one step per training graph.
+//
+// With conv = kipf a mask also changes the degrees that normalise the messages, and the generators'
+// gradient goes through them; with conv = sum and with sage it enters the message alone, as in the
+// formula dL/db_e = <dL/dZ_i, (X W)_j> p_e (1 - p_e).
+//
+// Deviations from the authors' code: one backbone of width 128 for all methods (theirs is 32 wide);
+// L_0 adds a constant to the generators' objective, so it is computed there only for what it does
+// to the running statistics of the normalisation; sqrt(L) is bounded away from its infinite slope
+// at 0; the Elliptic script's evaluation, list handling and training while printing are not copied.
+#include "grm/methods/lisa.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "grm/core/error.h"
+#include "grm/methods/backbone_method.h"
+#include "grm/methods/frozen.h"
+#include "grm/methods/table.h"
+
+namespace grm {
+namespace lisa {
+namespace {
+
+constexpr double kScoreLimit = 10.0;
+constexpr double kSmallestLoss = 1e-12;  // under the root, whose slope at 0 is infinite
+
+template <class T>
+void mark_largest(const T* p, int64_t n, int64_t count, T* mask) {
+  if (count == 0) return;
+  std::vector<T> sorted(p, p + n);
+  std::nth_element(sorted.begin(), sorted.begin() + (count - 1), sorted.end(), std::greater<T>());
+  const T limit = sorted[count - 1];
+  int64_t equal = count - std::count_if(p, p + n, [&](T value) { return value > limit; });
+  for (int64_t e = 0; e < n; ++e) {
+    if (p[e] > limit || (p[e] == limit && equal-- > 0)) mask[e] = T{1};
+  }
+}
+
+struct HardMask : torch::autograd::Function<HardMask> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& p,
+                               double share) {
+    const torch::Tensor values = p.contiguous();
+    const int64_t n = p.numel();
+    const int64_t count = static_cast<int64_t>(std::floor(share * static_cast<double>(n)));
+    torch::Tensor mask = torch::zeros_like(values);
+    AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "hard mask", [&] {
+      mark_largest(values.data_ptr<scalar_t>(), n, count, mask.data_ptr<scalar_t>());
+    });
+    return mask;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list gradients) {
+    return {gradients[0], torch::Tensor()};
+  }
+};
+
+}  // namespace
+
+torch::Tensor keep_probability(const torch::Tensor& b) {
+  return torch::sigmoid(torch::clamp(b, -kScoreLimit, kScoreLimit));
+}
+
+torch::Tensor hard_mask(const torch::Tensor& p, double share) {
+  ensure(p.dim() == 1 && share >= 0 && share <= 1, "lisa: a mask of no edges or of too many");
+  if (!torch::isfinite(p.detach()).all().item<bool>()) {
+    fail(ErrorKind::config,
+         "lisa: a generator's score is no longer a number; a smaller method.generator_lr or "
+         "method.lr usually helps");
+  }
+  return HardMask::apply(p, share);
+}
+
+torch::Tensor mask_kl(const torch::Tensor& p) {
+  const torch::Tensor rest = 1.0 - p;
+  return (p * torch::log(2.0 * p + 1e-8) + rest * torch::log(2.0 * rest + 1e-9)).mean();
+}
+
+torch::Tensor variance(const torch::Tensor& values) {
+  const int64_t count = values.numel();
+  if (count < 2) return torch::zeros({}, values.options());
+  return (values - values.mean()).square().sum() / static_cast<double>(count - 1);
+}
+
+torch::Tensor generator_objective(const std::vector<torch::Tensor>& views,
+                                  const std::vector<torch::Tensor>& kl, double lambda_kl,
+                                  double lambda_d) {
+  const torch::Tensor losses = torch::stack(views);
+  return losses.sum() / static_cast<double>(views.size() + 1) +
+         lambda_kl * torch::stack(kl).mean() -
+         lambda_d * variance(torch::sqrt(torch::clamp_min(losses, kSmallestLoss)));
+}
+
+torch::Tensor classifier_objective(const std::vector<torch::Tensor>& losses) {
+  const torch::Tensor all = torch::stack(losses);
+  return all.mean() + variance(all);
+}
+
+}  // namespace lisa
+
+namespace {
+
+struct LisaOptions {
+  nn::BackboneOptions backbone;
+  OptimiserOptions optimiser;
+  int64_t views = 3;
+  int64_t inner_steps = 10;
+  double rho = 0.1;
+  double lambda_kl = 0.1;
+  double lambda_d = 0.1;
+  double generator_lr = 0.01;
+
+  void declare(OptionList& list) {
+    backbone.declare(list);
+    optimiser.declare(list);
+    list.add("views", views, {0, 64}, "number K of subgraph generators per training graph");
+    list.add("inner_steps", inner_steps, {0, 1000}, "generator steps before each classifier step");
+    list.add("rho", rho, {0, 1}, "share of the stored edges that a mask keeps");
+    list.add("lambda_kl", lambda_kl, {0, 1000}, "weight of the masks' divergence from coin flips");
+    list.add("lambda_d", lambda_d, {0, 1000},
+             "weight of the variance of the views' root losses, which the generators enlarge");
+    list.add("generator_lr", generator_lr, {0, 10}, "learning rate of the generators");
+  }
+
+  void check() const {
+    if (views == 0) return;
+    if (backbone.backbone != "gcn" && backbone.backbone != "sage") {
+      fail(ErrorKind::config,
+           "lisa: method.backbone = {} takes no edge weights, which the masks are; use gcn or sage",
+           backbone.backbone);
+    }
+    if (backbone.layers < 2 && !backbone.weight_last_layer) {
+      fail(ErrorKind::config,
+           "lisa: method.layers = 1 leaves no layer that sees a mask; use 2 or more, or set "
+           "method.weight_last_layer = true");
+    }
+  }
+};
+
+class Lisa final : public BackboneMethod {
+ public:
+  Lisa(const LisaOptions& options, const TrainView& view, const Rng& rng)
+      : BackboneMethod(options.backbone, options.optimiser, view, rng),
+        options_(options),
+        generators_(rng),
+        generator_optimiser_(fill_generators(), options.generator_lr,
+                             options.optimiser.weight_decay, options.optimiser.decoupled()) {}
+
+  std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    const double share = 1.0 / static_cast<double>(view_.training.size());
+    std::vector<LossTerm> sums;
+    for (size_t g = 0; g < view_.training.size(); ++g) {
+      SharedProducts shared;  // the classifier rests while the generators step
+      for (int64_t step = 1; step <= options_.inner_steps && options_.views > 0; ++step) {
+        generator_step(epoch, g, step, shared);
+      }
+      const std::vector<LossTerm> terms = classifier_step(epoch, g);
+      if (sums.empty()) {
+        for (const LossTerm& term : terms) sums.push_back({term.name, 0.0});
+      }
+      for (size_t k = 0; k < terms.size(); ++k) sums[k].value += terms[k].value * share;
+    }
+    return sums;
+  }
+
+  std::vector<nn::Adam*> optimisers() override { return {&optimiser_, &generator_optimiser_}; }
+  std::map<std::string, torch::Tensor> training_state() const override {
+    return generators_.snapshot();
+  }
+  void restore_training_state(const std::map<std::string, torch::Tensor>& state) override {
+    generators_.restore(state);
+  }
+
+ private:
+  // The K views of a graph differ through these first values alone.
+  const nn::ParameterSet::Named& fill_generators() {
+    for (size_t g = 0; g < view_.training.size(); ++g) {
+      for (int64_t k = 0; k < options_.views; ++k) {
+        torch::Tensor b = torch::empty({view_.training[g].graph.edges->nnz()}, torch::kFloat32);
+        rng_.stream("generators", g, k).fill_uniform(b.data_ptr<float>(), b.numel(), 0.0f, 1.0f);
+        generators_.parameter("graph" + std::to_string(g) + ".view" + std::to_string(k + 1), b);
+      }
+    }
+    return generators_.parameters();
+  }
+
+  const torch::Tensor& generator(size_t g, int64_t view) const {
+    return generators_.parameters()[g * options_.views + (view - 1)].second;
+  }
+
+  // View 0 is the whole graph. The classifier step is step 0, so that its plain pass drops the same
+  // entries as ERM's.
+  torch::Tensor view_loss(int64_t epoch, size_t g, int64_t step, int64_t view,
+                          const torch::Tensor& mask, SharedProducts& shared) {
+    const Domain& domain = view_.training[g];
+    const uint64_t pass = static_cast<uint64_t>(step * (options_.views + 1) + view);
+    const uint64_t place = pass * view_.training.size() + g;
+    return loss_of(domain, forward(domain, epoch, place, nullptr, mask, &shared).logits);
+  }
+
+  void generator_step(int64_t epoch, size_t g, int64_t step, SharedProducts& shared) {
+    const Frozen classifier(set_.parameters());
+    if (options_.backbone.batch_norm) {
+      const at::NoGradGuard no_grad;
+      view_loss(epoch, g, step, 0, {}, shared);
+    }
+    std::vector<torch::Tensor> losses, kl;
+    for (int64_t k = 1; k <= options_.views; ++k) {
+      const torch::Tensor p = lisa::keep_probability(generator(g, k));
+      losses.push_back(view_loss(epoch, g, step, k, lisa::hard_mask(p, options_.rho), shared));
+      kl.push_back(lisa::mask_kl(p));
+    }
+    generator_optimiser_.zero_grad();
+    lisa::generator_objective(losses, kl, options_.lambda_kl, options_.lambda_d).backward();
+    generator_optimiser_.step();
+  }
+
+  std::vector<LossTerm> classifier_step(int64_t epoch, size_t g) {
+    SharedProducts shared;
+    std::vector<torch::Tensor> losses = {view_loss(epoch, g, 0, 0, {}, shared)};
+    double views = 0.0, kl = 0.0;
+    for (int64_t k = 1; k <= options_.views; ++k) {
+      const torch::Tensor p = lisa::keep_probability(generator(g, k).detach());
+      losses.push_back(view_loss(epoch, g, 0, k, lisa::hard_mask(p, options_.rho), shared));
+      views += losses.back().item<double>() / static_cast<double>(options_.views);
+      kl += lisa::mask_kl(p).item<double>() / static_cast<double>(options_.views);
+    }
+    const torch::Tensor objective = lisa::classifier_objective(losses);
+    optimiser_.zero_grad();
+    objective.backward();
+    optimiser_.step();
+    return {{"total", objective.item<double>()},
+            {"plain", losses[0].item<double>()},
+            {"views", views},
+            {"kl", kl}};
+  }
+
+  LisaOptions options_;
+  nn::ParameterSet generators_;  // not part of the model: prediction does not need them
+  nn::Adam generator_optimiser_;
+};
+
+class LisaRecipe final : public MethodRecipe {
+ public:
+  void declare(OptionList& list) override { options_.declare(list); }
+  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
+    options_.check();
+    return std::make_unique<Lisa>(options_, view, rng);
+  }
+
+ private:
+  LisaOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<MethodRecipe> make_lisa() {
+  return std::make_unique<LisaRecipe>();
+}
+
+}  // namespace grm
