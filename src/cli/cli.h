@@ -32,6 +32,10 @@ void add_common(CLI::App& verb, Common& common, bool needs_data);
 /// Each adds a verb; the chosen one puts what is to be done into `action`.
 using Action = std::function<int()>;
 void add_train(CLI::App& app, Common& common, Action& action);
+void add_study(CLI::App& app, Common& common, Action& action);
+void add_study_table(CLI::App& study, Common& common, Action& action);
+void add_reproduce(CLI::App& app, Common& common, Action& action);
+void add_plot(CLI::App& app, Common& common, Action& action);
 void add_eval(CLI::App& app, Common& common, Action& action);
 void add_data(CLI::App& app, Common& common, Action& action);
 void add_methods(CLI::App& app, Common& common, Action& action);

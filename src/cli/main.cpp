@@ -76,9 +76,10 @@ std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
   return fmt::format("'{}' is not a verb{}", argv[1], grm::did_you_mean(argv[1], verbs));
 }
 
-// OpenMP threads that wait by spinning take the cores from whatever else runs; with two jobs on a
-// machine that costs a factor of ten. The runtime reads its policy once, when it is loaded, so the
-// program starts itself anew with the policy set.
+// OpenMP and BLAS threads that wait by spinning take the cores from whatever else runs; with two
+// jobs on a machine that costs a factor of ten. The runtime reads its policy once, when it is
+// loaded, so the program starts itself anew with the policy set. OpenBLAS threads poll for
+// 2^OPENBLAS_THREAD_TIMEOUT cycles before they sleep.
 void wait_without_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
   char self[4096];
@@ -86,6 +87,7 @@ void wait_without_spinning(char** argv) {
   if (length <= 0) return;
   self[length] = '\0';
   setenv("OMP_WAIT_POLICY", "passive", 1);
+  setenv("OPENBLAS_THREAD_TIMEOUT", "10", 0);
   execv(self, argv);  // returns only if it fails, and then nothing is lost
 }
 
@@ -106,6 +108,9 @@ int main(int argc, char** argv) {
   Common common;
   grm::cli::Action action;
   grm::cli::add_train(app, common, action);
+  grm::cli::add_study(app, common, action);
+  grm::cli::add_reproduce(app, common, action);
+  grm::cli::add_plot(app, common, action);
   grm::cli::add_eval(app, common, action);
   grm::cli::add_data(app, common, action);
   grm::cli::add_methods(app, common, action);

@@ -7,17 +7,32 @@ namespace grm {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+ordered_json scores_json(const std::vector<DomainScore>& scores) {
+  ordered_json list = ordered_json::array();
+  for (const DomainScore& s : scores) list.push_back({{"domain", s.domain}, {"value", s.value}});
+  return list;
+}
+
+std::vector<DomainScore> scores_from(const ordered_json& list) {
+  std::vector<DomainScore> scores;
+  for (const auto& s : list) scores.push_back({s.at("domain"), s.at("value")});
+  return scores;
+}
+
+}  // namespace
+
 std::string to_json_text(const RunRecord& record) {
   ordered_json rules;
   for (const auto& [rule, chosen] : record.chosen) {
-    ordered_json test = ordered_json::array();
-    for (const DomainScore& s : chosen.test) {
-      test.push_back({{"domain", s.domain}, {"value", s.value}});
-    }
-    rules[rule] = {{"epoch", chosen.epoch}, {"validation", chosen.validation}, {"test", test}};
+    rules[rule] = {{"epoch", chosen.epoch},
+                   {"validation", chosen.validation},
+                   {"test", scores_json(chosen.test)}};
   }
   const ordered_json text = {{"seed", record.seed},
                              {"chosen", rules},
+                             {"constant", scores_json(record.constant)},
                              {"epochs", record.epochs},
                              {"seconds_per_epoch", record.seconds_per_epoch},
                              {"evaluate_seconds", record.evaluate_seconds},
@@ -38,10 +53,10 @@ RunRecord record_from_json(const std::string& text, const std::string& origin) {
     record.parameters = j.at("parameters");
     record.peak_memory_mib = j.at("peak_memory_mib");
     record.stopped_early = j.at("stopped_early");
+    // Records of version 0.1.0 before studies lack it.
+    if (j.contains("constant")) record.constant = scores_from(j.at("constant"));
     for (const auto& [rule, c] : j.at("chosen").items()) {
-      Chosen chosen{c.at("epoch"), c.at("validation"), {}};
-      for (const auto& s : c.at("test")) chosen.test.push_back({s.at("domain"), s.at("value")});
-      record.chosen[rule] = chosen;
+      record.chosen[rule] = {c.at("epoch"), c.at("validation"), scores_from(c.at("test"))};
     }
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: damaged run record: {}", origin, error.what());

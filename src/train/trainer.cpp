@@ -183,7 +183,10 @@ class Run {
   void record_choices(RunRecord& record) {
     method_->parameters().restore(state_.best);
     std::vector<DomainScore> test;
-    if (config_.train.test != "never") test = evaluate(*method_, task_, Role::test);
+    if (config_.train.test != "never") {
+      test = evaluate(*method_, task_, Role::test);
+      record.constant = constant_scores(task_, Role::test);
+    }
     const std::string& own = config_.train.selection;
     for (const std::string rule : {"val", "last", "oracle"}) {
       const Evaluation& e = state_.history[choose(rule, state_.history)];

@@ -5,7 +5,7 @@ small=(--dataset sbm --set dataset.nodes=150 --epochs 6 --set train.eval_every=2
 
 expect_exit 0 "help" "$grm" --help
 check "help shows examples" grep -q "Examples:" out
-for verb in train eval data methods options doctor; do
+for verb in train eval data methods options doctor study reproduce plot; do
   expect_exit 0 "$verb --help" "$grm" $verb --help
 done
 expect_exit 0 "version" "$grm" --version
@@ -43,6 +43,9 @@ check "stdout is one JSON object with the promised names" jq -e '
   and (.by_selection | has("val") and has("last") and has("oracle"))' out
 check "no progress bar off a terminal" bash -c "! grep -q $'\r' err"
 run=$(jq -r '.runs[0]' out)
+expect_exit 0 "train without test scores" "$grm" train "${small[@]}" --method erm \
+  --set train.test=never
+check "there is a validation score and no test score" bash -c "grep -q validation out && ! grep -q Avg out"
 for file in config.toml env.json metrics.jsonl summary.json model.safetensors state.safetensors \
   log.txt; do
   check "the run has $file" test -s "$run/$file"

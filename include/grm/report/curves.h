@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grm/report/figure.h"
+
+namespace grm::report {
+
+/// Run folders among these, and below those that are none themselves, sorted. Error(data) if a
+/// path leads to none.
+std::vector<std::string> find_runs(const std::vector<std::string>& paths);
+
+/// Figures of training: the loss terms of each method, and the validation metric of all methods of
+/// a dataset. Runs that differ in the seed alone are one line with a band.
+std::vector<Figure> training_curves(const std::vector<std::string>& run_folders);
+
+}  // namespace grm::report

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grm/study/layout.h"
+#include "grm/study/results.h"
+#include "grm/study/statistics.h"
+#include "grm/train/summary.h"
+
+// From the runs of a study to its table: pure, no database and no files.
+namespace grm::study {
+
+/// A number that a paper prints.
+struct PublishedValue {
+  double value = 0.0;
+  std::optional<double> deviation;
+};
+
+/// What is published for a dataset, a method without its preset, and a column: "Min", "Avg", or
+/// the test domain by position, "T1", "T2", ...
+using PublishedLookup = std::function<std::optional<PublishedValue>(
+    const std::string& dataset, const std::string& method, const std::string& column)>;
+
+/// Which runs a table shows and what it compares them with.
+struct TableOptions {
+  std::string rule = "val";     // selection rule whose test scores count
+  std::string against = "erm";  // reference of the significance marks; "" for none
+  double level = 0.05;          // below which p gets a mark
+  /// Empty: all. A dataset is named with or without its seed, a method with or without its preset.
+  std::vector<std::string> blocks, datasets, methods;
+  bool group_dataset_seeds = true;  // "cora/0", "cora/1" become one column "cora"
+  PublishedLookup published;
+};
+
+/// Our number with its deviation over runs, beside the published one.
+struct Score {
+  MeanStd ours;
+  std::optional<PublishedValue> published;
+};
+
+/// One method on one dataset in one block. runs = 0: there is no result.
+struct Cell {
+  struct DomainRow {
+    std::string domain;
+    Score score;
+  };
+  int64_t runs = 0;
+  int64_t expected = 0;  // with those that are missing
+  std::vector<DomainRow> domains;
+  Score min;  // of the domain whose mean over runs is smallest
+  std::string min_domain;
+  Score avg;                       // mean over domains; deviation of the per-run averages
+  MeanStd min_per_run;             // of each run's smallest score
+  std::optional<PairedTest> test;  // per-run averages against the reference method
+  int mark = 0;                    // 1 significantly better than the reference, -1 worse
+  int64_t parameters = 0;
+  MeanStd epochs, seconds_per_epoch, train_seconds, evaluate_seconds;
+  double peak_memory_mib = 0.0;
+};
+
+struct DatasetColumn {
+  std::string dataset, metric;
+  std::vector<Cell> cells;            // by method of the block
+  std::vector<DomainScore> constant;  // the constant answer's scores, where the runs recorded them
+};
+
+/// All runs of one option set: "sum", "kipf", or "" for a study without option sets.
+struct Block {
+  std::string name;
+  std::vector<std::string> methods;
+  std::vector<DatasetColumn> datasets;
+};
+
+struct ScoreTable {
+  std::string study, against;
+  double level = 0.05;
+  std::vector<Block> blocks;
+  std::vector<MissingRow> missing;  // those that the filters leave
+  std::vector<std::string> notes;
+};
+
+ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing,
+                      const TableOptions& options);
+
+/// Whether the filters of the options let a cell through.
+bool selected(const TableOptions& options, const std::string& dataset, const std::string& method,
+              const std::string& variant);
+
+/// "cora/1" -> "cora", "grm:centred" -> "grm".
+std::string without_seed(const std::string& dataset);
+std::string without_preset(const std::string& method);
+
+/// Min and Avg of all datasets, one layout per block.
+std::vector<Layout> score_layouts(const ScoreTable& table);
+/// Every test domain and Avg, one layout per block and dataset.
+std::vector<Layout> domain_layouts(const ScoreTable& table);
+/// Parameters, time and memory; published columns "total", "epoch" and "memory".
+Layout cost_layout(const ScoreTable& table, const PublishedLookup& published);
+/// What has no result, and why; no rows if all is there.
+Layout missing_layout(const std::vector<MissingRow>& missing);
+
+/// The table with all its numbers as one JSON object.
+std::string table_json(const ScoreTable& table);
+/// One line per block, dataset, method and column, with deviation, runs, published value and p.
+std::string summary_csv(const ScoreTable& table);
+
+/// One line per study, dataset, method, variant, seed, domain, score.
+std::string scores_csv(const std::vector<ResultRow>& rows, const std::string& rule = "val");
+/// Whole runs with configuration, environment and record.
+std::string export_csv(const std::vector<ResultRow>& rows);
+std::string export_json(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing);
+
+}  // namespace grm::study

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "study.h"
+
+namespace grm::cli {
+
+std::string duration_text(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+namespace {
+
+int64_t count(const study::Progress& progress, const char* state) {
+  const auto found = progress.states.find(state);
+  return found == progress.states.end() ? 0 : found->second;
+}
+
+int64_t ended_count(const study::Progress& p) {
+  return p.total - count(p, "todo") - count(p, "running");
+}
+
+std::string left_text(const study::Progress& progress) {
+  return progress.left < 0 ? "" : fmt::format(", about {} left", duration_text(progress.left));
+}
+
+std::string result_text(const study::CellRow& cell) {
+  if (cell.state == "failed") return "failed: " + cell.message;
+  if (cell.state == "no_data") return "no data: " + cell.message.substr(0, cell.message.find('\n'));
+  if (cell.state != "done") return "stopped";
+  const RunRecord record = cell.run_record();
+  const auto chosen = record.chosen.find("val");
+  if (chosen == record.chosen.end()) return "done";
+  std::string text = fmt::format("validation {:.1f}", chosen->second.validation);
+  if (!chosen->second.test.empty()) {
+    text += fmt::format(", test min {:.1f} avg {:.1f}", min_score(chosen->second.test),
+                        mean_score(chosen->second.test));
+  }
+  return text + fmt::format(", {}", duration_text(cell.seconds));
+}
+
+}  // namespace
+
+StudyProgress::StudyProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+study::RunnerHooks StudyProgress::hooks() {
+  study::RunnerHooks hooks;
+  hooks.interrupted = interrupted;
+  hooks.on_start = [this](const study::Forecast& ahead) { start(ahead); };
+  hooks.on_cell = [this](const study::CellRow& cell, const study::Progress& progress) {
+    ended(cell, progress);
+  };
+  hooks.on_message = [this](const std::string& text) {
+    clear();
+    fmt::print(stderr, "{}\n", text);
+  };
+  if (terminal_ && !quiet_) {
+    hooks.on_tick = [this](const study::Progress& progress) { tick(progress); };
+  }
+  return hooks;
+}
+
+void StudyProgress::clear() {
+  if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
+}
+
+void StudyProgress::start(const study::Forecast& ahead) {
+  if (quiet_) return;
+  const char* what = ahead.phase == "trial"   ? "trials: "
+                     : ahead.phase == "final" ? "winners on fresh seeds: "
+                                              : "";
+  const int64_t cells = static_cast<int64_t>(ahead.cells.size());
+  fmt::print(stderr, "{}{} cells, {} done already, expected duration {}\n", what, cells, ahead.done,
+             ahead.seconds < 0 ? "unknown" : "about " + duration_text(ahead.seconds));
+  if (ahead.done < cells) {
+    fmt::print(stderr, "{} processes of {} thread{}, {:.1f} GiB of memory for all\n", ahead.jobs,
+               ahead.threads, ahead.threads == 1 ? "" : "s", ahead.memory_mib / 1024);
+  }
+}
+
+void StudyProgress::ended(const study::CellRow& cell, const study::Progress& progress) {
+  if (quiet_ && cell.state != "failed") return;
+  clear();
+  fmt::print(stderr, "{}/{}  {}: {}{}\n", ended_count(progress), progress.total,
+             study::cell_title(cell), result_text(cell), left_text(progress));
+}
+
+void StudyProgress::tick(const study::Progress& progress) {
+  std::string running;
+  for (const std::string& title : progress.running) {
+    running += (running.empty() ? "" : "; ") + title;
+  }
+  std::string line = fmt::format("{}/{}  {}{}  [{}]", ended_count(progress), progress.total,
+                                 duration_text(progress.elapsed), left_text(progress), running);
+  constexpr size_t kWidth = 110;  // a line that wraps cannot be redrawn
+  if (line.size() > kWidth) line = line.substr(0, kWidth - 3) + "...";
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+}
+
+}  // namespace grm::cli

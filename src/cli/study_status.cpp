@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include "grm/study/tune.h"
+#include "study.h"
+
+namespace grm::cli {
+namespace {
+
+std::string states_text(const std::map<std::string, int64_t>& states) {
+  std::string text;
+  for (const char* state : {"done", "running", "todo", "failed", "no_data"}) {
+    const auto found = states.find(state);
+    if (found == states.end()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second,
+                        found->first == "no_data" ? "without data" : found->first);
+  }
+  return text.empty() ? "no cells" : text;
+}
+
+ordered_json to_json(const study::CellRow& cell) {
+  ordered_json out = {{"phase", cell.phase},     {"dataset", cell.dataset},
+                      {"method", cell.method},   {"variant", cell.variant},
+                      {"trial", cell.trial},     {"seed", cell.seed},
+                      {"state", cell.state},     {"attempts", cell.attempts},
+                      {"message", cell.message}, {"folder", cell.folder}};
+  if (cell.state != "done") return out;
+  const RunRecord record = cell.run_record();
+  out["metric"] = cell.metric;
+  out["seconds"] = cell.seconds;
+  out["peak_memory_mib"] = cell.peak_mib;
+  for (const auto& [rule, chosen] : record.chosen) {
+    ordered_json test = ordered_json::array();
+    for (const DomainScore& score : chosen.test) {
+      test.push_back({{"domain", score.domain}, {"value", score.value}});
+    }
+    out["chosen"][rule] = {
+        {"epoch", chosen.epoch}, {"validation", chosen.validation}, {"test", test}};
+  }
+  return out;
+}
+
+ordered_json to_json(const study::Winner& winner) {
+  ordered_json values = ordered_json::object();
+  for (const study::Setting& setting : winner.values) values[setting.key] = setting.value;
+  return {
+      {"dataset", winner.dataset}, {"method", winner.method},         {"variant", winner.variant},
+      {"trial", winner.trial},     {"validation", winner.validation}, {"trials", winner.trials},
+      {"values", values}};
+}
+
+ordered_json study_json(const study::Store& store, const study::StudyRow& row) {
+  ordered_json out = {{"study", row.name},      {"about", row.about},
+                      {"created", row.created}, {"states", row.states},
+                      {"tuned", row.tuned},     {"cells", ordered_json::array()}};
+  for (const study::CellRow& cell : store.cells(row.name)) out["cells"].push_back(to_json(cell));
+  if (row.tuned) {
+    out["winners"] = ordered_json::array();
+    for (const study::Winner& w : study::winners(store, row.name)) {
+      out["winners"].push_back(to_json(w));
+    }
+  }
+  return out;
+}
+
+void print_winners(const study::Store& store, const std::string& name) {
+  std::vector<std::vector<std::string>> rows = {{"winner", "trial", "validation", "values"}};
+  for (const study::Winner& w : study::winners(store, name)) {
+    std::string values;
+    for (const study::Setting& setting : w.values) {
+      values += (values.empty() ? "" : ", ") + setting.key + " = " + setting.value;
+    }
+    rows.push_back(
+        {fmt::format("{} {}{}{}", w.dataset, w.method, w.variant.empty() ? "" : " ", w.variant),
+         fmt::format("{} of {}", w.trial, w.trials), fmt::format("{:.1f}", w.validation),
+         values.empty() ? "as it stands" : values});
+  }
+  if (rows.size() > 1) print_table(rows);
+}
+
+void print_study(const study::Store& store, const study::StudyRow& row) {
+  fmt::print("{}: {}\n", row.name, states_text(row.states));
+  if (!row.about.empty()) fmt::print("{}\n", row.about);
+  for (const char* phase : {"run", "trial", "final"}) {
+    // One line for each dataset and state, in the order of the study.
+    std::vector<std::string> order;
+    std::map<std::string, std::map<std::string, int64_t>> datasets;
+    for (const study::CellRow& cell : store.cells(row.name, phase)) {
+      if (!datasets.count(cell.dataset)) order.push_back(cell.dataset);
+      ++datasets[cell.dataset][cell.state];
+    }
+    for (const std::string& dataset : order) {
+      fmt::print("  {}{}: {}\n", phase == std::string("run") ? "" : phase + std::string(" "),
+                 dataset, states_text(datasets[dataset]));
+    }
+  }
+  if (row.tuned) print_winners(store, row.name);
+  std::string last;  // many cells fail for one reason
+  for (const study::CellRow& cell : store.cells(row.name)) {
+    if (cell.state != "failed" && cell.state != "no_data") continue;
+    if (cell.message != last) {
+      fmt::print("{} {}: {}\n",
+                 cell.state == "failed" ? "failed:" : "no data:", study::cell_title(cell),
+                 cell.message);
+    }
+    last = cell.message;
+  }
+}
+
+}  // namespace
+
+int study_status(const std::string& database, const std::string& name, const Common& common) {
+  const study::Store store(database);
+  if (!name.empty()) {
+    const study::StudyRow row = store.study(name);
+    if (common.json)
+      print_json(study_json(store, row));
+    else
+      print_study(store, row);
+    return 0;
+  }
+  ordered_json all = ordered_json::array();
+  for (const study::StudyRow& row : store.studies()) {
+    if (common.json)
+      all.push_back(study_json(store, row));
+    else
+      print_study(store, row);
+  }
+  if (common.json) print_json({{"studies", all}});
+  return 0;
+}
+
+}  // namespace grm::cli

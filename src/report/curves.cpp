@@ -1,0 +1,186 @@
+#include "grm/report/curves.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/train/summary.h"
+
+namespace grm::report {
+namespace {
+
+namespace fs = std::filesystem;
+using Values = std::map<int64_t, std::vector<double>>;  // by epoch, one value per run
+
+// All runs of one configuration.
+struct Group {
+  std::string dataset, label, config;
+  int64_t runs = 0;
+  std::vector<std::string> terms;  // in the order of the log
+  std::map<std::string, Values> loss;
+  Values validation;
+};
+
+void read_line(const nlohmann::ordered_json& line, Group& group) {
+  const int64_t epoch = line.at("epoch");
+  if (line.contains("loss")) {
+    for (const auto& [term, value] : line.at("loss").items()) {
+      if (!group.loss.count(term)) group.terms.push_back(term);
+      group.loss[term][epoch].push_back(value);
+    }
+  }
+  if (line.contains("validation")) group.validation[epoch].push_back(line.at("validation"));
+}
+
+void read_metrics(const std::string& path, Group& group) {
+  std::istringstream lines(read_file(path));
+  std::string text;
+  int64_t number = 0;
+  while (std::getline(lines, text)) {
+    ++number;
+    try {
+      read_line(nlohmann::ordered_json::parse(text), group);
+    } catch (const nlohmann::json::exception& error) {
+      if (lines.peek() == EOF) break;  // cut short by the end of its process
+      fail(ErrorKind::data, "{}:{}: not a line of a training log: {}", path, number, error.what());
+    }
+  }
+  ++group.runs;
+}
+
+// The configuration without its seed, and how to call it.
+Group identify(const std::string& folder) {
+  const std::string path = folder + "/config.toml";
+  Group group;
+  group.config = read_file(path);
+  toml::table file;
+  try {
+    file = toml::parse(group.config);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::data, "{}:{}: {}", path, error.source().begin.line,
+         std::string(error.description()));
+  }
+  group.dataset = file["dataset"]["name"].value_or(std::string("unknown"));
+  group.label = file["method"]["name"].value_or(std::string("unknown"));
+  const std::string preset = file["method"]["preset"].value_or(std::string());
+  if (!preset.empty()) group.label += ":" + preset;
+  if (group.config.rfind("seed", 0) == 0) group.config.erase(0, group.config.find('\n'));
+  return group;
+}
+
+std::vector<Group> read_groups(const std::vector<std::string>& folders) {
+  std::vector<Group> groups;
+  for (const std::string& folder : folders) {
+    Group fresh = identify(folder);
+    auto known = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& g) { return g.config == fresh.config; });
+    if (known == groups.end()) {
+      // Same method and preset with other option values: a line of its own.
+      const auto alike = std::count_if(groups.begin(), groups.end(), [&](const Group& g) {
+        return g.dataset == fresh.dataset &&
+               (g.label == fresh.label || g.label.rfind(fresh.label + " #", 0) == 0);
+      });
+      if (alike > 0) fresh.label += fmt::format(" #{}", alike + 1);
+      known = groups.insert(groups.end(), std::move(fresh));
+    }
+    read_metrics(folder + "/metrics.jsonl", *known);
+  }
+  return groups;
+}
+
+Series to_series(const std::string& name, const Values& values) {
+  Series series{name, {}};
+  for (const auto& [epoch, at] : values) {
+    const MeanStd m = mean_std(at);
+    series.points.push_back(
+        {static_cast<double>(epoch), m.mean, m.std, static_cast<int64_t>(at.size())});
+  }
+  return series;
+}
+
+// Terms that differ by orders of magnitude need a logarithmic axis, if all are positive.
+bool spans_decades(const Figure& figure) {
+  double low = 1e300, high = -1e300;
+  for (const Series& s : figure.series) {
+    for (const Point& p : s.points) {
+      low = std::min(low, p.mean);
+      high = std::max(high, p.mean);
+    }
+  }
+  return low > 0 && high > 30 * low;
+}
+
+Figure curve_figure(const std::string& name, const std::string& title, const std::string& y) {
+  Figure figure;
+  figure.name = file_stem(name);
+  figure.title = title;
+  figure.x_label = "epoch";
+  figure.y_label = y;
+  figure.points = false;
+  figure.notes = {"mean over runs; the band is the sample deviation"};
+  return figure;
+}
+
+}  // namespace
+
+std::vector<std::string> find_runs(const std::vector<std::string>& paths) {
+  std::vector<std::string> runs;
+  const auto is_run = [](const fs::path& path) {
+    return fs::exists(path / "metrics.jsonl") && fs::exists(path / "config.toml");
+  };
+  for (const std::string& path : paths) {
+    const size_t before = runs.size();
+    std::error_code code;
+    if (is_run(path)) {
+      runs.push_back(path);
+    } else {
+      for (const auto& entry : fs::recursive_directory_iterator(path, code)) {
+        if (entry.is_directory() && is_run(entry.path())) runs.push_back(entry.path().string());
+      }
+    }
+    if (runs.size() == before) {
+      fail(ErrorKind::data,
+           "{}: no run here; expected a folder with config.toml and metrics.jsonl, as 'grm train' "
+           "leaves it under runs/, or a folder above such folders",
+           path);
+    }
+  }
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  return runs;
+}
+
+std::vector<Figure> training_curves(const std::vector<std::string>& run_folders) {
+  std::vector<Figure> figures;
+  std::vector<Group> groups = read_groups(run_folders);
+  std::map<std::string, Figure> validation;  // by dataset
+  for (const Group& group : groups) {
+    Figure loss = curve_figure(fmt::format("{}-{}-loss", group.dataset, group.label),
+                               fmt::format("{} on {}: loss terms, {} run{}", group.label,
+                                           group.dataset, group.runs, group.runs == 1 ? "" : "s"),
+                               "loss");
+    for (const std::string& term : group.terms) {
+      loss.series.push_back(to_series(term, group.loss.at(term)));
+    }
+    loss.logarithmic = spans_decades(loss);
+    if (!loss.series.empty()) figures.push_back(std::move(loss));
+    if (group.validation.empty()) continue;
+    auto [figure, fresh] = validation.try_emplace(group.dataset);
+    if (fresh) {
+      figure->second =
+          curve_figure(group.dataset + "-validation", group.dataset + ": validation by epoch",
+                       "validation metric, percent");
+    }
+    figure->second.series.push_back(to_series(group.label, group.validation));
+  }
+  for (auto& [dataset, figure] : validation) figures.push_back(std::move(figure));
+  return figures;
+}
+
+}  // namespace grm::report

@@ -1,0 +1,278 @@
+#include "grm/report/figure.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+
+namespace grm::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Distinct for colour-blind readers (the palette of Okabe and Ito, its yellow darkened so that it
+// shows on white); dashes and symbols tell the lines apart in black and white.
+constexpr const char* kColours[] = {"#777777", "#E69F00", "#56B4E9", "#8A7A00", "#CC79A7",
+                                    "#009E73", "#0072B2", "#D55E00", "#000000"};
+constexpr int kSymbols[] = {6, 5, 9, 13, 11, 4, 8, 12, 7};
+constexpr size_t kStyles = std::size(kColours);
+
+// Text in single quotes, where gnuplot expands nothing; a quote is doubled, a control character
+// would end the line.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += ' ';
+    } else {
+      out += c;
+      if (c == '\'') out += c;
+    }
+  }
+  return out + "'";
+}
+
+// One line of a comment.
+std::string comment(const std::string& text) {
+  std::string line = "# " + text;
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  return line + "\n";
+}
+
+// A band on a logarithmic axis must not reach zero.
+double low_end(const Figure& figure, const Point& point) {
+  const double low = point.mean - point.deviation;
+  return figure.logarithmic ? std::max(low, point.mean / 100) : low;
+}
+
+// The last style, solid black, stands out most. It is the last line's where all styles are taken,
+// as in a comparison that ends with GRM, and the first line's elsewhere.
+size_t style_of(const Figure& figure, size_t k) {
+  const size_t style = k % kStyles;
+  return figure.series.size() < kStyles ? kStyles - 1 - style : style;
+}
+
+std::string line_plots(const Figure& figure, const std::string& data) {
+  std::string out;
+  const auto add = [&](const std::string& plot) {
+    out += (out.empty() ? "" : ", \\\n     ") + plot;
+  };
+  for (size_t k = 0; k < figure.series.size(); ++k) {
+    add(
+        fmt::format("{} index {} using 1:4:5 with filledcurves fillstyle transparent solid 0.13 "
+                    "noborder linecolor rgb '{}' notitle",
+                    data, k, kColours[style_of(figure, k)]));
+  }
+  for (size_t k = 0; k < figure.series.size(); ++k) {
+    const std::string style = figure.points ? fmt::format("linespoints pointtype {} pointsize 0.6",
+                                                          kSymbols[style_of(figure, k)])
+                                            : std::string("lines");
+    add(
+        fmt::format("{} index {} using 1:2 with {} linewidth 2 dashtype {} linecolor rgb '{}' "
+                    "title {}",
+                    data, k, style, (style_of(figure, k) + 2) % 5 + 1,
+                    kColours[style_of(figure, k)], quoted(figure.series[k].name)));
+  }
+  return out;
+}
+
+std::string bar_plots(const Figure& figure, const std::string& data) {
+  const double width = 0.8 / static_cast<double>(figure.series.size());
+  std::string out;
+  const auto add = [&](const std::string& plot) {
+    out += (out.empty() ? "" : ", \\\n     ") + plot;
+  };
+  for (size_t k = 0; k < figure.series.size(); ++k) {
+    const double offset =
+        (static_cast<double>(k) - 0.5 * static_cast<double>(figure.series.size() - 1)) * width;
+    add(fmt::format(
+        "{} index {} using ($1+({:.6f})):2:({:.6f}) with boxes fillstyle solid 0.85 "
+        "border rgb 'black' linecolor rgb '{}' title {}",
+        data, k, offset, 0.92 * width, kColours[(2 * kStyles - 2 - k % kStyles) % kStyles],
+        quoted(figure.series[k].name)));
+    // Error bars as double-headed lines: gnuplot's own leave a white gap around the mean.
+    add(fmt::format(
+        "{} index {} using ($1+({:.6f})):4:(0):($5-$4) with vectors heads size {:.6f},90 "
+        "linewidth 1.2 linecolor rgb 'black' notitle",
+        data, k, offset, 0.25 * width));
+  }
+  return out;
+}
+
+// Bars begin at a round number somewhat below the smallest, so that differences show.
+double bar_floor(const Figure& figure) {
+  double low = 100.0;
+  for (const Series& s : figure.series) {
+    for (const Point& p : s.points) low = std::min(low, p.mean - p.deviation);
+  }
+  return std::max(0.0, std::floor((low - 5) / 10) * 10);
+}
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path ? path : "";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string candidate = rest.substr(0, colon) + "/" + name;
+    if (colon > 0 && access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate)) {
+      return candidate;
+    }
+    rest.erase(0, colon + 1);
+  }
+  return "";
+}
+
+// Runs `program script` in `folder` without a shell; returns what went wrong, "" if nothing.
+std::string run_in(const std::string& folder, const std::string& program,
+                   const std::string& script) {
+  int channel[2];
+  if (pipe2(channel, O_CLOEXEC) != 0) return std::strerror(errno);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, channel[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, channel[1], STDERR_FILENO);
+  std::string name = program, argument = script;
+  char* arguments[] = {name.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  const int code = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(channel[1]);
+  std::string said;
+  if (code == 0) {
+    char buffer[4096];
+    ssize_t got;
+    while ((got = read(channel[0], buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR)) {
+      if (got > 0) said.append(buffer, static_cast<size_t>(got));
+    }
+  }
+  close(channel[0]);
+  if (code != 0) return std::strerror(code);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+  return said.empty() ? fmt::format("it ended with status {}", status) : said;
+}
+
+}  // namespace
+
+std::string file_stem(const std::string& text) {
+  std::string out;
+  for (const unsigned char c : text) {
+    out += std::isalnum(c) || c == '.' || c == '-' ? static_cast<char>(c) : '-';
+  }
+  return out.empty() || out[0] == '.' ? "figure" + out : out;
+}
+
+std::string figure_data(const Figure& figure) {
+  std::string out = comment(figure.title);
+  for (const std::string& note : figure.notes) out += comment(note);
+  if (figure.categories.empty()) {
+    out += comment("x: " + figure.x_label + "; mean: " + figure.y_label);
+  } else {
+    out += comment("mean: " + figure.y_label);
+    for (size_t k = 0; k < figure.categories.size(); ++k) {
+      out += comment(fmt::format("x = {}: {}", k, figure.categories[k]));
+    }
+  }
+  for (size_t k = 0; k < figure.series.size(); ++k) {
+    if (k > 0) out += "\n\n";
+    out += comment(fmt::format("block {}: {}", k, figure.series[k].name));
+    out += "# x mean deviation low high runs\n";
+    for (const Point& p : figure.series[k].points) {
+      out += fmt::format("{} {} {} {} {} {}\n", p.x, p.mean, p.deviation, low_end(figure, p),
+                         p.mean + p.deviation, p.runs);
+    }
+    // An empty block would shift the numbers of those behind it.
+    if (figure.series[k].points.empty()) out += "NaN NaN NaN NaN NaN 0\n";
+  }
+  return out;
+}
+
+std::string figure_script(const Figure& figure) {
+  const std::string stem = file_stem(figure.name);
+  std::string out = comment("gnuplot " + stem + ".gp");
+  out += "set encoding utf8\n";
+  out += "set title " + quoted(figure.title) + " noenhanced\n";
+  out += "set xlabel " + quoted(figure.x_label) + " noenhanced\n";
+  out += "set ylabel " + quoted(figure.y_label) + " noenhanced\n";
+  out += "set key outside right top vertical Left reverse noenhanced\n";
+  out += "set border 3 linecolor rgb 'black'\n";
+  out += "set grid ytics back linetype 1 linecolor rgb '#CCCCCC' linewidth 0.5\n";
+  out += "set tics nomirror\n";
+  if (figure.logarithmic) out += "set logscale y\nset format y '%g'\n";
+  if (!figure.categories.empty()) {
+    out += "set xtics (";
+    for (size_t k = 0; k < figure.categories.size(); ++k) {
+      out += fmt::format("{}{} {}", k > 0 ? ", " : "", quoted(figure.categories[k]), k);
+    }
+    out += ") noenhanced\n";
+    out += fmt::format("set xrange [-0.5:{}]\nset yrange [{}:*]\n",
+                       static_cast<double>(figure.categories.size()) - 0.5, bar_floor(figure));
+  }
+  const std::string data = quoted(stem + ".dat");
+  const std::string plots =
+      figure.categories.empty() ? line_plots(figure, data) : bar_plots(figure, data);
+  out += "set terminal svg size 760,420 font 'Helvetica,13' background rgb 'white'\n";
+  out += "set output " + quoted(stem + ".svg") + "\n";
+  out += "plot " + plots + "\n";
+  out += "unset output\n";
+  out += "if (strstrt(GPVAL_TERMINALS, 'pdfcairo') > 0) {\n";
+  out += "  set terminal pdfcairo size 18cm,10cm font 'Helvetica,11' background rgb 'white'\n";
+  out += "  set output " + quoted(stem + ".pdf") + "\n";
+  out += "  replot\n  unset output\n}\n";
+  return out;
+}
+
+FigureFiles write_figure(const Figure& figure, const std::string& folder) {
+  ensure(!figure.series.empty(), "a figure without series");
+  const std::string stem = file_stem(figure.name);
+  const std::string base = folder + "/" + stem;
+  FigureFiles files;
+  for (const auto& [ending, content] :
+       {std::pair<const char*, std::string>{".dat", figure_data(figure)},
+        {".gp", figure_script(figure)}}) {
+    write_file_atomic(base + ending, content);
+    files.written.push_back(base + ending);
+  }
+  // A picture of older numbers beside new data would mislead.
+  std::error_code code;
+  for (const char* ending : {".svg", ".pdf"}) fs::remove(base + ending, code);
+  const std::string how = fmt::format("then: cd {} && gnuplot {}.gp", folder, stem);
+  const std::string gnuplot = find_program("gnuplot");
+  if (gnuplot.empty()) {
+    files.message = fmt::format("no picture of {}: gnuplot is not in PATH; install gnuplot-nox, {}",
+                                figure.name, how);
+    return files;
+  }
+  const std::string trouble = run_in(folder, gnuplot, stem + ".gp");
+  for (const char* ending : {".svg", ".pdf"}) {
+    if (trouble.empty() && fs::exists(base + ending)) files.written.push_back(base + ending);
+  }
+  if (!trouble.empty()) {
+    files.message = fmt::format("no picture of {}: {} failed: {}", figure.name, gnuplot, trouble);
+  } else if (!fs::exists(base + ".pdf")) {
+    files.message = fmt::format(
+        "no PDF of {}: this gnuplot has no pdfcairo terminal; install "
+        "gnuplot-nox, {}",
+        figure.name, how);
+  }
+  return files;
+}
+
+}  // namespace grm::report

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "grm/report/figure.h"
+#include "grm/study/table.h"
+
+// The figures of the paper from tables of results; their file names begin with `stem`.
+namespace grm::report {
+
+/// Blocks "r=0", "r=0.1", ...: one figure for each dataset, a line per method over the bias ratio.
+std::vector<Figure> shift_figures(const study::ScoreTable& table, const std::string& stem);
+/// The same numbers: rows are methods, columns are bias ratios.
+std::vector<study::Layout> shift_layouts(const study::ScoreTable& table,
+                                         const std::vector<Figure>& figures);
+
+/// Grouped bars over the datasets, one for each method of the table (the variants of GRM).
+std::vector<Figure> ablation_figures(const study::ScoreTable& table, const std::string& stem);
+
+}  // namespace grm::report

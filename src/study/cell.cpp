@@ -1,0 +1,175 @@
+// One cell of a study, in a process of its own: from its row to its run folder and back.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <torch/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "grm/core/clock.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/study/runner.h"
+#include "process.h"
+
+namespace grm::study {
+namespace {
+
+constexpr int kDone = 0, kFailed = 1, kInterrupted = 130;
+
+// Keeps other processes out of a run folder until this one ends, however it ends.
+class FolderLock {
+ public:
+  explicit FolderLock(const RunFolder& folder)
+      : file_(open(folder.file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    held_ = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0;
+  }
+  ~FolderLock() {
+    if (file_ >= 0) close(file_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  int file_;
+  bool held_ = false;
+};
+
+// Whether a run was made from the data that is there now.
+bool same_data(const RunFolder& folder, const Task& task) {
+  if (!folder.has("env.json")) return true;  // killed before its first line
+  const auto env = nlohmann::json::parse(read_file(folder.file("env.json")), nullptr, false);
+  return !env.is_discarded() && env.contains("data_hashes") &&
+         env["data_hashes"] == nlohmann::json(task.hashes);
+}
+
+class CellRun {
+ public:
+  CellRun(const CellJob& job, const CellHooks& hooks, const Store& store)
+      : job_(job), hooks_(hooks), cell_(store.cell(job.id)) {}
+
+  CellResult operator()() {
+    const Stopwatch watch;
+    config_ = config_from_toml(cell_.config, fmt::format("cell {}", cell_.id));
+    config_->train.checkpoint_seconds = job_.checkpoint_seconds;
+    ensure(config_->to_toml(cell_.seed) == cell_.config, "a configuration changed on its way");
+    load();
+    // A folder of the same configuration is gone on with, unless another process works in it or
+    // its data or checkpoint is not what it was.
+    RunFolder folder = find_run_folder(job_.runs, *config_, cell_.seed);
+    if (!folder.path().empty() && same_data(folder, task_)) {
+      try {
+        if (folder.finished()) return train_in(folder, watch);
+        const FolderLock lock(folder);
+        if (lock.held()) return train_in(folder, watch);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::data) throw;
+      }
+    }
+    for (;;) {
+      folder = create_run_folder(job_.runs, *config_, cell_.seed);
+      const FolderLock lock(folder);
+      if (lock.held()) return train_in(folder, watch);
+    }
+  }
+
+  bool without_data() const { return loading_; }
+
+ private:
+  void load() {
+    loading_ = true;
+    task_ = config_->dataset.load(job_.data);
+    loading_ = false;
+    if (cell_.phase == "trial") {
+      // A search ends before anyone may look at test labels: they do not stay in memory.
+      ensure(config_->train.test == "never", "a trial asks for test scores");
+      task_.test.clear();
+    }
+  }
+
+  CellResult train_in(const RunFolder& folder, const Stopwatch& watch) {
+    if (hooks_.on_folder) hooks_.on_folder(folder.path());
+    RunHooks hooks;
+    hooks.interrupted = hooks_.interrupted;
+    const RunRecord record = train_run(*config_, task_, cell_.seed, folder, hooks);
+    CellResult result;
+    result.folder = folder.path();
+    result.record = to_json_text(record);
+    result.environment = read_file(folder.file("env.json"));
+    result.metric = to_string(task_.metric);
+    // A run that was resumed or read back took longer than this process.
+    result.seconds =
+        std::max(watch.seconds(), record.seconds_per_epoch * static_cast<double>(record.epochs));
+    result.peak_mib = record.peak_memory_mib;
+    return result;
+  }
+
+  const CellJob& job_;
+  const CellHooks& hooks_;
+  CellRow cell_;
+  std::unique_ptr<RunConfig> config_;
+  Task task_;
+  bool loading_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> CellJob::arguments() const {
+  std::vector<std::string> list = {"study",
+                                   "cell",
+                                   "--db",
+                                   database,
+                                   "--id",
+                                   std::to_string(id),
+                                   "--owner",
+                                   owner,
+                                   "--out",
+                                   runs,
+                                   "--threads",
+                                   std::to_string(threads),
+                                   "--checkpoint-seconds",
+                                   fmt::format("{}", checkpoint_seconds),
+                                   "--quiet"};
+  if (!data.root.empty()) {
+    list.push_back("--data-root");
+    list.push_back(data.root);
+  }
+  if (data.allow_missing) list.push_back("--allow-missing");
+  return list;
+}
+
+int run_cell(const CellJob& job, const CellHooks& hooks) {
+  Store store(job.database);
+  const std::string me = own_identity();
+  if (!store.hand_over(job.id, job.owner, me)) {
+    fail(ErrorKind::config, "cell {} is not this process's to run; 'grm study run' hands them out",
+         job.id);
+  }
+  const auto failed = [&](const std::string& message) {
+    store.give_up(job.id, me, "failed", message);
+    return kFailed;
+  };
+  CellRun run(job, hooks, store);
+  try {
+    store.finish(job.id, me, run());
+    return kDone;
+  } catch (const Interrupted&) {
+    store.give_up(job.id, me, "todo", "");
+    return kInterrupted;
+  } catch (const Error& error) {
+    const bool files = error.kind() == ErrorKind::data || error.kind() == ErrorKind::io;
+    if (!run.without_data() || !files) return failed(error.what());
+    store.give_up(job.id, me, "no_data", error.what());
+    return kDone;
+  } catch (const c10::Error& error) {
+    return failed(error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory");
+  } catch (const std::exception& error) {
+    return failed(fmt::format("internal error: {}", error.what()));
+  }
+}
+
+}  // namespace grm::study

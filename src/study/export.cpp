@@ -1,0 +1,193 @@
+// Results as CSV and JSON, for other programs.
+#include <nlohmann/json.hpp>
+
+#include "grm/study/table.h"
+
+namespace grm::study {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const Score& score) {
+  ordered_json out = {{"mean", score.ours.mean}, {"std", score.ours.std}};
+  if (score.published) {
+    out["published"] = {{"value", score.published->value}};
+    if (score.published->deviation) out["published"]["std"] = *score.published->deviation;
+  }
+  return out;
+}
+
+ordered_json to_json(const MeanStd& value) {
+  return {{"mean", value.mean}, {"std", value.std}};
+}
+
+ordered_json to_json(const Cell& cell, const std::string& method) {
+  ordered_json out = {{"method", method}, {"runs", cell.runs}, {"expected", cell.expected}};
+  if (cell.runs == 0) return out;
+  out["min"] = to_json(cell.min);
+  out["min"]["domain"] = cell.min_domain;
+  out["avg"] = to_json(cell.avg);
+  out["min_per_run"] = to_json(cell.min_per_run);
+  out["domains"] = ordered_json::array();
+  for (const Cell::DomainRow& row : cell.domains) {
+    ordered_json domain = {{"domain", row.domain}};
+    domain.update(to_json(row.score));
+    out["domains"].push_back(domain);
+  }
+  if (cell.test) {
+    out["test"] = {{"pairs", cell.test->pairs}, {"difference", cell.test->difference}};
+    out["test"]["p"] = cell.test->p ? ordered_json(*cell.test->p) : ordered_json();
+    out["test"]["mark"] = cell.mark > 0 ? "better" : cell.mark < 0 ? "worse" : "";
+  }
+  out["parameters"] = cell.parameters;
+  out["epochs"] = cell.epochs.mean;
+  out["seconds_per_epoch"] = to_json(cell.seconds_per_epoch);
+  out["train_seconds"] = to_json(cell.train_seconds);
+  out["evaluate_seconds"] = to_json(cell.evaluate_seconds);
+  out["peak_memory_mib"] = cell.peak_memory_mib;
+  return out;
+}
+
+ordered_json to_json(const std::vector<MissingRow>& missing) {
+  ordered_json out = ordered_json::array();
+  for (const MissingRow& row : missing) {
+    out.push_back({{"dataset", row.dataset},
+                   {"method", row.method},
+                   {"variant", row.variant},
+                   {"seed", row.seed},
+                   {"reason", row.reason}});
+  }
+  return out;
+}
+
+// Text that holds JSON becomes part of the document, other text stays text.
+ordered_json embedded(const std::string& text) {
+  const ordered_json value = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_discarded() ? ordered_json(text) : value;
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (size_t k = 0; k < fields.size(); ++k) line += (k > 0 ? "," : "") + csv_field(fields[k]);
+  return line + "\n";
+}
+
+// As many digits as give the same number back.
+std::string exact(double value) {
+  return fmt::format("{}", value);
+}
+
+// Damaged text in a database must not end an export: bad bytes are replaced.
+std::string dump(const ordered_json& value) {
+  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string table_json(const ScoreTable& table) {
+  ordered_json blocks = ordered_json::array();
+  for (const Block& block : table.blocks) {
+    ordered_json datasets = ordered_json::array();
+    for (const DatasetColumn& column : block.datasets) {
+      ordered_json methods = ordered_json::array();
+      for (size_t m = 0; m < block.methods.size(); ++m) {
+        if (column.cells[m].expected > 0) {
+          methods.push_back(to_json(column.cells[m], block.methods[m]));
+        }
+      }
+      ordered_json dataset = {{"dataset", column.dataset}, {"metric", column.metric}};
+      if (!column.constant.empty()) {
+        dataset["constant"] = {{"min", min_score(column.constant)},
+                               {"avg", mean_score(column.constant)}};
+      }
+      dataset["methods"] = methods;
+      datasets.push_back(dataset);
+    }
+    blocks.push_back({{"block", block.name}, {"datasets", datasets}});
+  }
+  return dump({{"study", table.study},
+               {"against", table.against},
+               {"level", table.level},
+               {"unit", "percent"},
+               {"blocks", blocks},
+               {"missing", to_json(table.missing)},
+               {"notes", table.notes}});
+}
+
+std::string summary_csv(const ScoreTable& table) {
+  std::string out = csv_line({"study", "block", "dataset", "method", "column", "mean", "std",
+                              "runs", "published", "published_std", "p"});
+  for (const Block& block : table.blocks) {
+    for (const DatasetColumn& column : block.datasets) {
+      for (size_t m = 0; m < block.methods.size(); ++m) {
+        const Cell& cell = column.cells[m];
+        if (cell.runs == 0) continue;
+        const auto line = [&](const std::string& name, const Score& score, const std::string& p) {
+          const auto& paper = score.published;
+          out += csv_line({table.study, block.name, column.dataset, block.methods[m], name,
+                           exact(score.ours.mean), exact(score.ours.std), std::to_string(cell.runs),
+                           paper ? exact(paper->value) : "",
+                           paper && paper->deviation ? exact(*paper->deviation) : "", p});
+        };
+        for (const Cell::DomainRow& row : cell.domains) line(row.domain, row.score, "");
+        line("Min", cell.min, "");
+        line("Avg", cell.avg, cell.test && cell.test->p ? exact(*cell.test->p) : "");
+        line("MinPerRun", {cell.min_per_run, {}}, "");
+      }
+    }
+  }
+  return out;
+}
+
+std::string scores_csv(const std::vector<ResultRow>& rows, const std::string& rule) {
+  std::string out = csv_line({"study", "dataset", "method", "variant", "seed", "domain", "score"});
+  for (const ResultRow& row : rows) {
+    const auto chosen = row.record.chosen.find(rule);
+    if (chosen == row.record.chosen.end()) continue;
+    for (const DomainScore& s : chosen->second.test) {
+      out += csv_line({row.study, row.dataset, row.method, row.variant, std::to_string(row.seed),
+                       s.domain, exact(s.value)});
+    }
+  }
+  return out;
+}
+
+std::string export_csv(const std::vector<ResultRow>& rows) {
+  std::string out =
+      csv_line({"study", "dataset", "method", "variant", "seed", "metric", "epoch", "validation",
+                "min", "avg", "epochs", "seconds_per_epoch", "evaluate_seconds", "parameters",
+                "peak_memory_mib", "stopped_early", "config", "environment", "record"});
+  for (const ResultRow& row : rows) {
+    const RunRecord& r = row.record;
+    const auto found = r.chosen.find("val");
+    const Chosen chosen = found == r.chosen.end() ? Chosen() : found->second;
+    const bool scored = !chosen.test.empty();
+    out += csv_line(
+        {row.study, row.dataset, row.method, row.variant, std::to_string(row.seed), row.metric,
+         std::to_string(chosen.epoch), exact(chosen.validation),
+         scored ? exact(min_score(chosen.test)) : "", scored ? exact(mean_score(chosen.test)) : "",
+         std::to_string(r.epochs), exact(r.seconds_per_epoch), exact(r.evaluate_seconds),
+         std::to_string(r.parameters), exact(r.peak_memory_mib), r.stopped_early ? "true" : "false",
+         row.config, row.environment, to_json_text(r)});
+  }
+  return out;
+}
+
+std::string export_json(const std::vector<ResultRow>& rows,
+                        const std::vector<MissingRow>& missing) {
+  ordered_json runs = ordered_json::array();
+  for (const ResultRow& row : rows) {
+    runs.push_back({{"study", row.study},
+                    {"dataset", row.dataset},
+                    {"method", row.method},
+                    {"variant", row.variant},
+                    {"seed", row.seed},
+                    {"metric", row.metric},
+                    {"record", embedded(to_json_text(row.record))},
+                    {"config", row.config},
+                    {"environment", embedded(row.environment)}});
+  }
+  return dump({{"runs", runs}, {"missing", to_json(missing)}});
+}
+
+}  // namespace grm::study

@@ -1,0 +1,260 @@
+// The result database: opening it and reading from it. store_write.cpp changes it.
+#include "grm/study/store.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "database.h"
+#include "grm/core/error.h"
+
+namespace grm::study {
+namespace {
+
+constexpr int64_t kVersion = 1;
+
+constexpr const char* kSchema[] = {
+    "CREATE TABLE study (name TEXT PRIMARY KEY, about TEXT, spec TEXT, created TEXT)",
+    "CREATE TABLE cell ("
+    "id INTEGER PRIMARY KEY, study TEXT NOT NULL REFERENCES study(name), phase TEXT NOT NULL, "
+    "dataset TEXT NOT NULL, method TEXT NOT NULL, variant TEXT NOT NULL, trial INTEGER NOT NULL, "
+    "seed INTEGER NOT NULL, "
+    "planned INTEGER NOT NULL, "   // 0: the specification no longer has it
+    "position INTEGER NOT NULL, "  // in the order of the specification
+    "config TEXT NOT NULL, key TEXT NOT NULL, state TEXT NOT NULL, owner TEXT NOT NULL DEFAULT '', "
+    "attempts INTEGER NOT NULL DEFAULT 0, message TEXT NOT NULL DEFAULT '', "
+    "folder TEXT NOT NULL DEFAULT '', record TEXT NOT NULL DEFAULT '', "
+    "environment TEXT NOT NULL DEFAULT '', metric TEXT NOT NULL DEFAULT '', "
+    "seconds REAL NOT NULL DEFAULT 0, peak_mib REAL NOT NULL DEFAULT 0, "
+    "created TEXT NOT NULL, started TEXT NOT NULL DEFAULT '', finished TEXT NOT NULL DEFAULT '', "
+    "UNIQUE (study, phase, dataset, method, variant, trial, seed))",
+    "CREATE INDEX cell_key ON cell (key, state)",
+    "CREATE INDEX cell_state ON cell (study, phase, state)",
+};
+
+int64_t version_of(const Database& database) {
+  Rows rows(database, "PRAGMA user_version", {});
+  return rows.next() ? rows.integer(0) : 0;
+}
+
+// Readers and one writer at a time do not hinder each other in this mode. Another process that
+// opens the file for the first time may be in the way, for a moment.
+void use_write_ahead_log(Database& database) {
+  for (int attempt = 0;; ++attempt) {
+    try {
+      Rows rows(database, "PRAGMA journal_mode = WAL", {});
+      rows.next();
+      return;
+    } catch (const Error&) {
+      if (attempt == 100) throw;
+      usleep(50000);
+    }
+  }
+}
+
+void prepare(Database& database) {
+  if (version_of(database) == kVersion) return;
+  use_write_ahead_log(database);
+  Transaction transaction(database);
+  const int64_t version = version_of(database);
+  if (version == kVersion) return;  // another process was faster
+  Rows tables(database, "SELECT COUNT(*) FROM sqlite_master", {});
+  if (version != 0 || (tables.next() && tables.integer(0) > 0)) {
+    fail(ErrorKind::data,
+         "{}: {}; this program needs a result database of version {}. Name another file with --db",
+         database.path(),
+         version == 0 ? std::string("not a result database")
+                      : fmt::format("a result database of version {}", version),
+         kVersion);
+  }
+  for (const char* statement : kSchema) database.run(statement);
+  database.run(fmt::format("PRAGMA user_version = {}", kVersion));
+  transaction.commit();
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string reason_of(const CellRow& cell) {
+  if (cell.state == "no_data") return "data is missing: " + one_line(cell.message);
+  if (cell.state == "failed") return "failed: " + one_line(cell.message);
+  return cell.state == "running" ? "running" : "not run";
+}
+
+std::vector<Value> as_values(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+}  // namespace
+
+RunRecord CellRow::run_record() const {
+  return record_from_json(record, folder + "/summary.json");
+}
+
+Store::Store(const std::string& path, Open mode) {
+  if (mode == Open::existing && !std::filesystem::exists(path)) {
+    fail(ErrorKind::data,
+         "{}: there is no result database; 'grm study run' makes one, --db names another file",
+         path);
+  }
+  database_ = std::make_unique<Database>(path, mode == Open::create);
+  database_->run("PRAGMA synchronous = NORMAL");
+  prepare(*database_);
+}
+
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+
+std::vector<StudyRow> Store::studies() const {
+  std::vector<StudyRow> list;
+  Rows rows(*database_, "SELECT name, about, spec, created FROM study ORDER BY created, name", {});
+  while (rows.next()) {
+    list.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3), {}, false});
+  }
+  for (StudyRow& study : list) {
+    Rows states(
+        *database_,
+        "SELECT state, COUNT(*), SUM(phase = 'trial') FROM cell WHERE study = ? AND planned "
+        "GROUP BY state",
+        {study.name});
+    while (states.next()) {
+      study.states[states.text(0)] = states.integer(1);
+      study.tuned = study.tuned || states.integer(2) > 0;
+    }
+  }
+  return list;
+}
+
+StudyRow Store::study(const std::string& name) const {
+  std::vector<std::string> known;
+  for (StudyRow& row : studies()) {
+    if (row.name == name) return std::move(row);
+    known.push_back(row.name);
+  }
+  std::string list;
+  for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
+  fail(ErrorKind::config, "{}: no study '{}'{}; it has: {}", database_->path(), name,
+       did_you_mean(name, known), list.empty() ? "none" : list);
+}
+
+std::vector<CellRow> Store::select(const std::string& where,
+                                   const std::vector<std::string>& values) const {
+  std::vector<CellRow> list;
+  Rows rows(*database_,
+            "SELECT id, study, phase, dataset, method, variant, trial, seed, config, state, owner, "
+            "attempts, message, folder, record, environment, metric, seconds, peak_mib FROM cell "
+            "WHERE " +
+                where + " ORDER BY phase DESC, position",
+            as_values(values));
+  while (rows.next()) {
+    CellRow c;
+    c.id = rows.integer(0);
+    c.study = rows.text(1);
+    c.phase = rows.text(2);
+    c.dataset = rows.text(3);
+    c.method = rows.text(4);
+    c.variant = rows.text(5);
+    c.trial = rows.integer(6);
+    c.seed = rows.integer(7);
+    c.config = rows.text(8);
+    c.state = rows.text(9);
+    c.owner = rows.text(10);
+    c.attempts = rows.integer(11);
+    c.message = rows.text(12);
+    c.folder = rows.text(13);
+    c.record = rows.text(14);
+    c.environment = rows.text(15);
+    c.metric = rows.text(16);
+    c.seconds = rows.number(17);
+    c.peak_mib = rows.number(18);
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+
+std::vector<CellRow> Store::cells(const std::string& study, const std::string& phase) const {
+  if (phase.empty()) return select("study = ? AND planned", {study});
+  return select("study = ? AND phase = ? AND planned", {study, phase});
+}
+
+CellRow Store::cell(int64_t id) const {
+  std::vector<CellRow> found = select(fmt::format("id = {}", id), {});
+  if (found.empty()) fail(ErrorKind::config, "{}: no cell {}", database_->path(), id);
+  return std::move(found.front());
+}
+
+std::vector<ResultRow> Store::results(const std::string& study, const std::string& phase) const {
+  std::vector<ResultRow> list;
+  for (const CellRow& c : cells(study, phase)) {
+    if (c.state != "done") continue;
+    list.push_back({c.study, c.dataset, c.method, c.variant, c.seed, c.metric, c.run_record(),
+                    c.config, c.environment});
+  }
+  return list;
+}
+
+std::vector<MissingRow> Store::missing(const std::string& study) const {
+  const bool tuned = this->study(study).tuned;
+  std::vector<MissingRow> list;
+  std::set<std::vector<std::string>> chosen;
+  for (const CellRow& c : cells(study, tuned ? "final" : "run")) {
+    chosen.insert({c.dataset, c.method, c.variant});
+    if (c.state != "done") list.push_back({c.dataset, c.method, c.variant, c.seed, reason_of(c)});
+  }
+  if (!tuned) return list;
+  // Where no trial could be chosen there are no final cells; the trials say why.
+  for (const CellRow& c : cells(study, "trial")) {
+    if (c.state == "done" || !chosen.insert({c.dataset, c.method, c.variant}).second) continue;
+    list.push_back({c.dataset, c.method, c.variant, c.seed, "no trial: " + reason_of(c)});
+  }
+  return list;
+}
+
+std::map<std::string, int64_t> Store::counts(const std::string& study,
+                                             const std::string& phase) const {
+  std::map<std::string, int64_t> found;
+  Rows rows(*database_,
+            "SELECT state, COUNT(*) FROM cell WHERE study = ? AND phase = ? AND planned "
+            "GROUP BY state",
+            {study, phase});
+  while (rows.next()) found[rows.text(0)] = rows.integer(1);
+  return found;
+}
+
+std::map<std::vector<std::string>, double> Store::mean_seconds(const std::string& study) const {
+  std::map<std::vector<std::string>, double> found;
+  Rows rows(*database_,
+            "SELECT dataset, method, variant, AVG(seconds) FROM cell WHERE study = ? AND "
+            "state = 'done' GROUP BY dataset, method, variant",
+            {study});
+  while (rows.next()) found[{rows.text(0), rows.text(1), rows.text(2)}] = rows.number(3);
+  return found;
+}
+
+std::map<std::vector<std::string>, double> Store::left(const std::string& study,
+                                                       const std::string& phase) const {
+  std::map<std::vector<std::string>, double> found;
+  Rows rows(*database_,
+            "SELECT dataset, method, variant, SUM((state = 'todo') + 0.5 * (state = 'running')) "
+            "FROM cell WHERE study = ? AND phase = ? AND planned AND state IN ('todo', 'running') "
+            "GROUP BY dataset, method, variant",
+            {study, phase});
+  while (rows.next()) found[{rows.text(0), rows.text(1), rows.text(2)}] = rows.number(3);
+  return found;
+}
+
+std::map<std::vector<std::string>, double> Store::peak_memory() const {
+  std::map<std::vector<std::string>, double> found;
+  Rows rows(*database_,
+            "SELECT dataset, method, MAX(peak_mib) FROM cell WHERE state = 'done' "
+            "GROUP BY dataset, method",
+            {});
+  while (rows.next()) found[{rows.text(0), rows.text(1)}] = rows.number(2);
+  return found;
+}
+
+}  // namespace grm::study

@@ -1,0 +1,169 @@
+// The result database: planning, claiming and finishing cells.
+#include <algorithm>
+#include <set>
+
+#include "database.h"
+#include "grm/core/clock.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/study/store.h"
+#include "process.h"
+
+namespace grm::study {
+namespace {
+
+// The part of a configuration that decides which files are read.
+std::string dataset_section(const std::string& config) {
+  const size_t begin = config.find("[dataset]");
+  return config.substr(std::min(begin, config.size()), config.find("[method]") - begin);
+}
+
+}  // namespace
+
+std::vector<std::string> Store::plan(const StudySpec& spec, const std::string& phase,
+                                     const std::vector<PlannedCell>& cells) {
+  Transaction transaction(*database_);
+  const std::string now = timestamp();
+  database_->run(
+      "INSERT INTO study (name, about, spec, created) VALUES (?, ?, ?, ?) "
+      "ON CONFLICT (name) DO UPDATE SET about = excluded.about, spec = excluded.spec",
+      {spec.name, spec.about, spec.text, now});
+  std::set<int64_t> before;
+  for (const CellRow& cell : select("study = ? AND phase = ? AND planned", {spec.name, phase})) {
+    before.insert(cell.id);
+  }
+  database_->run("UPDATE cell SET planned = 0 WHERE study = ? AND phase = ?", {spec.name, phase});
+  int64_t changed = 0, position = 0;
+  for (const PlannedCell& cell : cells) {
+    const std::string key = sha256(cell.config);
+    Rows rows(*database_,
+              "SELECT id, key FROM cell WHERE study = ? AND phase = ? AND dataset = ? AND "
+              "method = ? AND variant = ? AND trial = ? AND seed = ?",
+              {spec.name, phase, cell.dataset, cell.method, cell.variant, cell.trial, cell.seed});
+    if (!rows.next()) {
+      database_->run(
+          "INSERT INTO cell (study, phase, dataset, method, variant, trial, seed, position, "
+          "config, key, created, planned, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, "
+          "'todo')",
+          {spec.name, phase, cell.dataset, cell.method, cell.variant, cell.trial, cell.seed,
+           position++, cell.config, key, now});
+      continue;
+    }
+    const int64_t id = rows.integer(0);
+    before.erase(id);
+    database_->run("UPDATE cell SET planned = 1, position = ? WHERE id = ?", {position++, id});
+    if (rows.text(1) == key) continue;
+    ++changed;
+    database_->run(
+        "UPDATE cell SET config = ?, key = ?, state = 'todo', owner = '', attempts = 0, "
+        "message = '', folder = '', record = '', environment = '', metric = '', seconds = 0, "
+        "peak_mib = 0, started = '', finished = '' WHERE id = ?",
+        {cell.config, key, id});
+  }
+  transaction.commit();
+  std::vector<std::string> lines;
+  if (changed > 0) {
+    lines.push_back(
+        fmt::format("{} cells have other option values than before and start anew", changed));
+  }
+  if (!before.empty()) {
+    lines.push_back(fmt::format(
+        "{} cells are no longer part of the study; their results are set aside", before.size()));
+  }
+  return lines;
+}
+
+void Store::reopen(const std::string& study, const std::string& phase, bool retry_failed) {
+  database_->run(std::string("UPDATE cell SET state = 'todo', message = '' WHERE study = ? AND "
+                             "phase = ? AND planned AND ") +
+                     (retry_failed ? "state IN ('no_data', 'failed')" : "state = 'no_data'"),
+                 {study, phase});
+}
+
+void Store::free_dead() {
+  for (const CellRow& cell : select("state = 'running'", {})) {
+    if (is_alive(cell.owner)) continue;
+    database_->run("UPDATE cell SET state = 'todo', owner = '' WHERE id = ?", {cell.id});
+  }
+}
+
+void Store::reuse(const std::string& study, const std::string& phase) {
+  database_->run(
+      "UPDATE cell SET (state, message, folder, record, environment, metric, seconds, peak_mib, "
+      "finished) = (SELECT 'done', 'the same run as in study ' || o.study, o.folder, o.record, "
+      "o.environment, o.metric, o.seconds, o.peak_mib, o.finished FROM cell o WHERE "
+      "o.key = cell.key AND o.state = 'done' ORDER BY o.id LIMIT 1) "
+      "WHERE study = ? AND phase = ? AND planned AND state = 'todo' AND "
+      "EXISTS (SELECT 1 FROM cell o WHERE o.key = cell.key AND o.state = 'done')",
+      {study, phase});
+}
+
+std::optional<CellRow> Store::claim(const std::string& study, const std::string& phase,
+                                    const std::string& owner,
+                                    const std::function<bool(const CellRow&)>& fits) {
+  Transaction transaction(*database_);
+  free_dead();
+  reuse(study, phase);
+  std::optional<CellRow> taken;
+  for (CellRow& cell :
+       select("study = ? AND phase = ? AND planned AND state = 'todo' AND NOT EXISTS (SELECT 1 "
+              "FROM cell o WHERE o.key = cell.key AND o.state = 'running')",
+              {study, phase})) {
+    if (!fits(cell)) continue;
+    database_->run(
+        "UPDATE cell SET state = 'running', owner = ?, attempts = attempts + 1, message = '', "
+        "started = ? WHERE id = ?",
+        {owner, timestamp(), cell.id});
+    cell.state = "running";
+    cell.owner = owner;
+    ++cell.attempts;
+    taken = std::move(cell);
+    break;
+  }
+  transaction.commit();
+  return taken;
+}
+
+bool Store::hand_over(int64_t id, const std::string& owner, const std::string& new_owner) {
+  return database_->run(
+             "UPDATE cell SET owner = ? WHERE id = ? AND owner = ? AND state = 'running'",
+             {new_owner, id, owner}) > 0;
+}
+
+bool Store::finish(int64_t id, const std::string& owner, const CellResult& result) {
+  return database_->run(
+             "UPDATE cell SET state = 'done', owner = '', message = '', folder = ?, record = ?, "
+             "environment = ?, metric = ?, seconds = ?, peak_mib = ?, finished = ? "
+             "WHERE id = ? AND owner = ? AND state = 'running'",
+             {result.folder, result.record, result.environment, result.metric, result.seconds,
+              result.peak_mib, timestamp(), id, owner}) > 0;
+}
+
+bool Store::give_up(int64_t id, const std::string& owner, const std::string& state,
+                    const std::string& message) {
+  return database_->run(
+             "UPDATE cell SET state = ?, message = ?, owner = '', finished = ? "
+             "WHERE id = ? AND owner = ? AND state = 'running'",
+             {state, message, timestamp(), id, owner}) > 0;
+}
+
+void Store::spread_no_data(int64_t id) {
+  Transaction transaction(*database_);
+  const CellRow from = cell(id);
+  for (const CellRow& other : select("study = ? AND phase = ? AND dataset = ? AND planned AND "
+                                     "state = 'todo'",
+                                     {from.study, from.phase, from.dataset})) {
+    if (dataset_section(other.config) != dataset_section(from.config)) continue;
+    database_->run("UPDATE cell SET state = 'no_data', message = ? WHERE id = ?",
+                   {from.message, other.id});
+  }
+  transaction.commit();
+}
+
+bool Store::finished(const std::string& config) const {
+  Rows rows(*database_, "SELECT 1 FROM cell WHERE key = ? AND state = 'done' LIMIT 1",
+            {sha256(config)});
+  return rows.next();
+}
+
+}  // namespace grm::study

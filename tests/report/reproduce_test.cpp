@@ -1,0 +1,177 @@
+#include "grm/report/reproduce.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "grm/core/files.h"
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+
+namespace grm::report {
+namespace {
+
+using study::Format;
+using study::ResultRow;
+using study::TableOptions;
+using testing::HasSubstr;
+using testing::Not;
+
+ResultRow run(const std::string& dataset, const std::string& method, const std::string& variant,
+              int64_t seed, const std::vector<double>& scores) {
+  ResultRow row;
+  row.study = "s";
+  row.dataset = dataset;
+  row.method = method;
+  row.variant = variant;
+  row.seed = seed;
+  row.metric = "accuracy";
+  Chosen chosen{1, 50.0, {}};
+  for (size_t k = 0; k < scores.size(); ++k) {
+    chosen.test.push_back({"T" + std::to_string(k + 1), scores[k]});
+  }
+  row.record.chosen["val"] = chosen;
+  row.environment = R"({"grm": "0.1.0", "torch": "1.13", "threads": 2, "host": "secret-host",
+                        "data_hashes": {"cora/x.bin": "abc123"}, "missing": [], "notes": []})";
+  return row;
+}
+
+Report report_of(const std::string& target, const Results& results,
+                 const TableOptions& options = {}) {
+  return make_report(find_target(target), results, options, Published::embedded(),
+                     "grm reproduce " + target, target);
+}
+
+TEST(Reproduce, UnknownTargetsNameTheNearest) {
+  EXPECT_THAT(test::error_of(ErrorKind::config, [] { find_target("fig-shfit"); }),
+              HasSubstr("did you mean 'fig-shift'"));
+}
+
+TEST(Reproduce, Table1ShowsOursPublishedSignificanceBlockMissingAndProvenance) {
+  Results results;
+  for (int64_t seed = 1; seed <= 3; ++seed) {
+    const double s = static_cast<double>(seed);
+    results.rows.push_back(run("cora", "erm", "sum", seed, {60 + s, 62 + s}));
+    results.rows.push_back(run("cora", "grm", "sum", seed, {70 + 2 * s, 73 + s}));
+  }
+  results.missing = {{"fb100", "grm", "sum", 1, "data is missing: fb100/Penn94.mat"}};
+  const std::string text = render(report_of("table1", results), Format::markdown);
+  EXPECT_THAT(text, HasSubstr("Block sum"));
+  EXPECT_THAT(text, HasSubstr("| grm | **74.0 ± 2.0** | 74.2 ± 1.2 | **74.5 ± 1.5**▲ | 81.2 ± 1.5 "
+                              "| 3 |"));
+  EXPECT_THAT(text, HasSubstr("data is missing: fb100/Penn94.mat"));
+  EXPECT_THAT(text, HasSubstr("`grm reproduce table1`"));
+  EXPECT_THAT(text, HasSubstr("data of cora: cora/x.bin sha256 abc123"));
+  EXPECT_THAT(text, HasSubstr("torch: 1.13"));
+  EXPECT_THAT(text, Not(HasSubstr("secret-host")));
+  EXPECT_THAT(text, Not(HasSubstr("MARIO/Photo")));  // no Photo in this table
+}
+
+TEST(Reproduce, EllipticGroupsAreBundledByThreeInTable2) {
+  Results results;
+  results.rows = {run("elliptic", "erm", "sum", 1, {10, 20, 30, 40, 50, 60, 70, 80, 90})};
+  const Report report = report_of("table2", results);
+  const auto& cell = report.table.blocks[0].datasets[0].cells[0];
+  ASSERT_EQ(cell.domains.size(), 3u);
+  EXPECT_DOUBLE_EQ(cell.domains[0].score.ours.mean, 20.0);
+  EXPECT_DOUBLE_EQ(cell.domains[2].score.ours.mean, 80.0);
+  EXPECT_DOUBLE_EQ(cell.avg.ours.mean, 50.0);
+  EXPECT_DOUBLE_EQ(cell.domains[0].score.published->value, 59.6);
+  EXPECT_THAT(render(report, Format::text), HasSubstr("Elliptic is not comparable"));
+}
+
+TEST(Reproduce, AppendixShowsDomainsBesideThePublishedOnes) {
+  Results results;
+  results.rows = {run("cora", "erm", "kipf", 1, {1, 2, 3, 4, 5, 6, 7, 8})};
+  const std::string text = render(report_of("appendix", results), Format::text);
+  EXPECT_THAT(text, HasSubstr("1.0 (67.9)"));
+  EXPECT_THAT(text, HasSubstr("4.5 (68.2 ± 0.4)"));
+}
+
+TEST(Reproduce, ShiftIsALinePerMethodInTheOrderOfRatios) {
+  Results results;
+  for (const char* variant : {"r=0.9", "r=0", "r=0.1"}) {
+    for (int64_t seed = 1; seed <= 2; ++seed) {
+      const double base = 90 - 50 * std::atof(variant + 2);
+      results.rows.push_back(
+          run("cora-mix", "erm", variant, seed, {base + static_cast<double>(seed)}));
+      results.rows.push_back(run("cora-mix", "grm", variant, seed, {base + 5}));
+    }
+  }
+  const Report report = report_of("fig-shift", results);
+  ASSERT_EQ(report.figures.size(), 1u);
+  const Figure& figure = report.figures[0];
+  ASSERT_EQ(figure.series.size(), 2u);
+  EXPECT_EQ(figure.series[0].name, "erm");
+  ASSERT_EQ(figure.series[0].points.size(), 3u);
+  EXPECT_DOUBLE_EQ(figure.series[0].points[1].x, 0.1);
+  EXPECT_DOUBLE_EQ(figure.series[0].points[1].mean, 86.5);
+  EXPECT_EQ(report.layouts[0].head, (std::vector<std::string>{"method", "r=0", "r=0.1", "r=0.9"}));
+  EXPECT_EQ(report.layouts[0].rows[0][3].text, "46.5 ± 0.7");
+}
+
+TEST(Reproduce, AblationComparesVariantsWithTheFullMethod) {
+  Results results;
+  for (int64_t seed = 1; seed <= 2; ++seed) {
+    const double s = static_cast<double>(seed);
+    results.rows.push_back(run("cora", "grm", "full", seed, {80 + s}));
+    results.rows.push_back(run("cora", "grm", "R", seed, {70 + s}));
+    results.rows.push_back(run("cora", "grm", "I", seed, {80 + s}));
+  }
+  results.missing = {{"cora", "grm", "V", 1, "not run"}};
+  const Report report = report_of("fig-ablation", results);
+  const auto& cells = report.table.blocks[0].datasets[0].cells;
+  EXPECT_EQ(cells[1].mark, -1);
+  EXPECT_EQ(cells[2].test->p.value(), 1.0);
+  ASSERT_EQ(report.figures.size(), 1u);
+  EXPECT_EQ(report.figures[0].categories, (std::vector<std::string>{"cora"}));
+  EXPECT_EQ(report.figures[0].series[1].name, "GRM\\R");
+  EXPECT_EQ(report.missing.rows[0][1].text, "grm");  // listed as the study names it
+  EXPECT_EQ(report.missing.rows[0][2].text, "V");
+}
+
+TEST(Reproduce, CostStandsBesideThePublishedCost) {
+  Results results;
+  results.rows = {run("cora", "grm", "kipf", 1, {1})};
+  EXPECT_THAT(render(report_of("table-cost", results), Format::text), HasSubstr("1782.96"));
+}
+
+TEST(Reproduce, GraphLevelTableSaysWhatItNeeds) {
+  EXPECT_THAT(test::error_of(ErrorKind::config, [] { report_of("table-graph", {}); }),
+              HasSubstr("dir, gil, ciga and gala"));
+}
+
+TEST(Reproduce, DataThatRunsDidNotHaveIsNamed) {
+  Results results;
+  results.rows = {run("fb100", "erm", "sum", 1, {1, 2})};
+  results.rows[0].environment = R"({"missing": ["Penn94"]})";
+  EXPECT_THAT(render(report_of("table1", results), Format::text),
+              HasSubstr("fb100: run without Penn94"));
+}
+
+TEST(Reproduce, WithoutResultsTheReportSaysSo) {
+  EXPECT_THAT(render(report_of("table1", {}), Format::text), HasSubstr("No run has a result yet"));
+}
+
+TEST(Reproduce, FilesHoldTheReport) {
+  const test::TempFolder folder;
+  Results results;
+  results.rows = {run("cora-mix", "erm", "r=0", 1, {50}), run("cora-mix", "grm", "r=0", 1, {60})};
+  TableOptions options;
+  options.methods = {"erm"};
+  const Report report = report_of("fig-shift", results, options);
+  const ReportFiles files = write_report(report, results, options, folder.file("out"));
+  for (const char* name : {"fig-shift.md", "fig-shift.tex", "fig-shift.json", "fig-shift.csv",
+                           "fig-shift-summary.csv", "fig-shift.dat", "fig-shift.gp"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder.file("out/") + name)) << name;
+  }
+  EXPECT_EQ(read_file(folder.file("out/fig-shift.csv")),
+            "study,dataset,method,variant,seed,domain,score\ns,cora-mix,erm,r=0,1,T1,50\n");
+  const auto json = nlohmann::json::parse(read_file(folder.file("out/fig-shift.json")));
+  EXPECT_EQ(json["figures"][0]["series"][0]["points"][0]["mean"], 50);
+  EXPECT_EQ(json["data_hashes"]["cora-mix"]["cora/x.bin"], "abc123");
+}
+
+}  // namespace
+}  // namespace grm::report

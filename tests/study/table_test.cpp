@@ -1,0 +1,277 @@
+#include "grm/study/table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace grm::study {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ResultRow run(const std::string& dataset, const std::string& method, int64_t seed,
+              std::vector<double> scores, const std::string& variant = "kipf") {
+  ResultRow row;
+  row.study = "tiny";
+  row.dataset = dataset;
+  row.method = method;
+  row.variant = variant;
+  row.seed = seed;
+  row.metric = "accuracy";
+  row.record.seed = seed;
+  row.record.epochs = 100;
+  row.record.seconds_per_epoch = 0.5;
+  row.record.parameters = 42;
+  row.record.peak_memory_mib = 300 + static_cast<double>(seed);
+  Chosen chosen{10, 80.0, {}};
+  for (size_t k = 0; k < scores.size(); ++k) {
+    chosen.test.push_back({std::string(1, static_cast<char>('A' + k)), scores[k]});
+  }
+  row.record.chosen["val"] = chosen;
+  return row;
+}
+
+std::vector<ResultRow> two_methods() {
+  return {run("toy", "grm", 1, {70, 69}), run("toy", "grm", 2, {72, 67}),
+          run("toy", "grm", 3, {77, 72}), run("toy", "erm", 3, {64, 72}),
+          run("toy", "erm", 2, {62, 68}), run("toy", "erm", 1, {60, 70})};
+}
+
+// All numbers by hand. erm: A 62, B 70, per-run averages 65, 65, 68. grm: A 73, B 69 1/3,
+// averages 69.5, 69.5, 74.5; differences 4.5, 4.5, 6.5, so t = 7.75 with 2 degrees of freedom.
+TEST(Table, NumbersByHand) {
+  const ScoreTable table = make_table(two_methods(), {}, {});
+  ASSERT_EQ(table.blocks.size(), 1u);
+  const Block& block = table.blocks[0];
+  EXPECT_EQ(block.name, "kipf");
+  EXPECT_EQ(block.methods, (std::vector<std::string>{"erm", "grm"}));  // as published tables do
+  const Cell& erm = block.datasets[0].cells[0];
+  EXPECT_EQ(erm.runs, 3);
+  EXPECT_EQ(erm.min_domain, "A");
+  EXPECT_NEAR(erm.min.ours.mean, 62, 1e-12);
+  EXPECT_NEAR(erm.min.ours.std, 2, 1e-12);
+  EXPECT_NEAR(erm.avg.ours.mean, 66, 1e-12);
+  EXPECT_NEAR(erm.avg.ours.std, std::sqrt(3.0), 1e-12);
+  EXPECT_NEAR(erm.min_per_run.mean, 62, 1e-12);
+  EXPECT_FALSE(erm.test.has_value());
+  const Cell& grm = block.datasets[0].cells[1];
+  EXPECT_EQ(grm.min_domain, "B");
+  EXPECT_NEAR(grm.min.ours.mean, 208.0 / 3, 1e-12);
+  EXPECT_NEAR(grm.min.ours.std, std::sqrt(19.0 / 3), 1e-12);
+  EXPECT_NEAR(grm.avg.ours.mean, 213.5 / 3, 1e-12);
+  EXPECT_EQ(grm.test->pairs, 3);
+  EXPECT_NEAR(grm.test->difference, 15.5 / 3, 1e-12);
+  EXPECT_NEAR(grm.test->p.value(), 1 - 7.75 / std::sqrt(2 + 7.75 * 7.75), 1e-12);
+  EXPECT_EQ(grm.mark, 1);
+  EXPECT_DOUBLE_EQ(grm.train_seconds.mean, 50.0);
+  EXPECT_DOUBLE_EQ(grm.peak_memory_mib, 303.0);
+}
+
+TEST(Table, MarksTheWorseMethodToo) {
+  TableOptions options;
+  options.against = "grm";
+  const ScoreTable table = make_table(two_methods(), {}, options);
+  EXPECT_EQ(table.blocks[0].datasets[0].cells[0].mark, -1);
+}
+
+TEST(Table, ReferenceMayCarryAPreset) {
+  const ScoreTable table =
+      make_table({run("toy", "erm:as-coded", 1, {60}), run("toy", "erm:as-coded", 2, {61}),
+                  run("toy", "grm", 1, {70}), run("toy", "grm", 2, {71})},
+                 {}, {});
+  EXPECT_EQ(table.blocks[0].datasets[0].cells[1].test->p.value(), 0.0);
+}
+
+// Seed 1 of dataset seed 0 is not seed 1 of dataset seed 1: differences are 1, 3, not mixed.
+TEST(Table, DatasetSeedsAreOneColumnPairedByDatasetAndSeed) {
+  const std::vector<ResultRow> rows = {run("toy/0", "erm", 1, {50}), run("toy/1", "erm", 1, {80}),
+                                       run("toy/1", "grm", 1, {83}), run("toy/0", "grm", 1, {51})};
+  const ScoreTable table = make_table(rows, {}, {});
+  ASSERT_EQ(table.blocks[0].datasets.size(), 1u);
+  EXPECT_EQ(table.blocks[0].datasets[0].dataset, "toy");
+  const Cell& grm = table.blocks[0].datasets[0].cells[1];
+  EXPECT_EQ(grm.runs, 2);
+  EXPECT_DOUBLE_EQ(grm.avg.ours.mean, 67.0);
+  EXPECT_DOUBLE_EQ(grm.test->difference, 2.0);
+  EXPECT_NEAR(grm.test->p.value(), 1 - 2 / M_PI * std::atan(2.0), 1e-12);  // t = 2, 1 freedom
+  TableOptions apart;
+  apart.group_dataset_seeds = false;
+  EXPECT_EQ(make_table(rows, {}, apart).blocks[0].datasets.size(), 2u);
+}
+
+TEST(Table, RowOrderDoesNotChangeABit) {
+  std::vector<ResultRow> rows = two_methods();
+  const std::string before = table_json(make_table(rows, {}, {}));
+  std::swap(rows[0], rows[2]);
+  std::swap(rows[3], rows[5]);
+  EXPECT_EQ(table_json(make_table(rows, {}, {})), before);
+}
+
+TEST(Table, MissingRunsAreCountedAndShown) {
+  const std::vector<MissingRow> missing = {{"toy", "grm", "kipf", 4, "failed: out of memory"},
+                                           {"toy", "grm", "kipf", 5, "failed: out of memory"},
+                                           {"toy", "mario", "kipf", 1, "not run"}};
+  const ScoreTable table = make_table(two_methods(), missing, {});
+  const std::string text = render(score_layouts(table)[0], Format::text);
+  EXPECT_THAT(text, HasSubstr("3/5"));
+  EXPECT_THAT(text, HasSubstr("0/1"));
+  EXPECT_THAT(text, HasSubstr("missing"));
+  const std::string list = render(missing_layout(table.missing), Format::text);
+  EXPECT_THAT(list, HasSubstr("4 5"));
+  EXPECT_THAT(list, HasSubstr("failed: out of memory"));
+}
+
+TEST(Table, RunsWithoutTestScoresAreMissing) {
+  const ScoreTable table = make_table({run("toy", "erm", 1, {})}, {}, {});
+  EXPECT_EQ(table.blocks[0].datasets[0].cells[0].runs, 0);
+  ASSERT_EQ(table.missing.size(), 1u);
+  EXPECT_THAT(table.missing[0].reason, HasSubstr("no test scores"));
+}
+
+TEST(Table, FiltersTakeNamesWithAndWithoutSeedAndPreset) {
+  const std::vector<ResultRow> rows = {run("toy/0", "erm", 1, {50}, "sum"),
+                                       run("toy/0", "grm:centred", 1, {50}, "kipf"),
+                                       run("other", "erm", 1, {50}, "kipf")};
+  TableOptions options;
+  options.datasets = {"toy"};
+  EXPECT_EQ(make_table(rows, {}, options).blocks.size(), 2u);
+  options.methods = {"grm"};
+  ASSERT_EQ(make_table(rows, {}, options).blocks.size(), 1u);
+  options.blocks = {"sum"};
+  EXPECT_TRUE(make_table(rows, {}, options).blocks.empty());
+}
+
+TEST(Table, BlocksComeInTheOrderOfTheProtocol) {
+  const ScoreTable table =
+      make_table({run("toy", "erm", 1, {50}, "kipf"), run("toy", "erm", 1, {50}, "sum")}, {}, {});
+  EXPECT_EQ(table.blocks[0].name, "sum");
+  EXPECT_EQ(table.blocks[1].name, "kipf");
+}
+
+TEST(Table, PublishedValuesStandBesideOurs) {
+  TableOptions options;
+  options.published = [](const std::string& dataset, const std::string& method,
+                         const std::string& column) -> std::optional<PublishedValue> {
+    if (dataset != "toy" || method != "grm") return std::nullopt;
+    if (column == "Min") return PublishedValue{74.2, 1.2};
+    if (column == "Avg") return PublishedValue{81.2, 1.5};
+    if (column == "T1") return PublishedValue{74.92, {}};
+    if (column == "T2") return PublishedValue{84.95, {}};
+    return std::nullopt;
+  };
+  const ScoreTable table = make_table(two_methods(), {}, options);
+  const std::string markdown = render(score_layouts(table)[0], Format::markdown);
+  EXPECT_THAT(markdown, HasSubstr("| method | toy Min | paper | Avg | paper | runs |"));
+  EXPECT_THAT(markdown, HasSubstr("| grm | **69.3 ± 2.5** | 74.2 ± 1.2 | **71.2 ± 2.9**▲ | "
+                                  "81.2 ± 1.5 | 3 |"));
+  EXPECT_THAT(markdown, HasSubstr("| erm | 62.0 ± 2.0 |  | 66.0 ± 1.7 |  | 3 |"));
+  const std::string domains = render(domain_layouts(table)[0], Format::text);
+  EXPECT_THAT(domains, HasSubstr("*73.0 ± 3.6 (74.9)"));
+  const std::string latex = render(score_layouts(table)[0], Format::latex);
+  EXPECT_THAT(latex, HasSubstr("\\textbf{71.2 $\\pm$ 2.9}$^{\\uparrow}$ & 81.2 $\\pm$ 1.5 & 3"));
+  EXPECT_THAT(latex, HasSubstr("\\multicolumn{5}{c}{toy}"));
+  EXPECT_THAT(latex, HasSubstr("\\cmidrule(lr){2-6}"));
+  const auto json = nlohmann::json::parse(table_json(table));
+  const auto& grm = json["blocks"][0]["datasets"][0]["methods"][1];
+  EXPECT_DOUBLE_EQ(grm["min"]["published"]["value"], 74.2);
+  EXPECT_NEAR(grm["test"]["p"].get<double>(), 0.0162447, 1e-6);
+  EXPECT_NEAR(grm["min_per_run"]["mean"].get<double>(), 208.0 / 3, 1e-9);
+}
+
+// Three published domains beside our two would be other domains.
+TEST(Table, PublishedDomainsNeedTheSameNumberOfDomains) {
+  TableOptions options;
+  options.published = [](const std::string&, const std::string&,
+                         const std::string& column) -> std::optional<PublishedValue> {
+    if (column == "T1" || column == "T2" || column == "T3") return PublishedValue{1.0, {}};
+    return std::nullopt;
+  };
+  const ScoreTable table = make_table(two_methods(), {}, options);
+  EXPECT_FALSE(table.blocks[0].datasets[0].cells[0].domains[0].score.published.has_value());
+}
+
+TEST(Table, ConstantAnswerIsShownWhereRunsRecordIt) {
+  std::vector<ResultRow> rows = two_methods();
+  EXPECT_THAT(render(score_layouts(make_table(rows, {}, {}))[0], Format::text),
+              Not(HasSubstr("constant")));
+  for (ResultRow& row : rows) row.record.constant = {{"A", 30}, {"B", 20}};
+  const std::string text = render(score_layouts(make_table(rows, {}, {}))[0], Format::text);
+  EXPECT_THAT(text, testing::ContainsRegex("constant answer +20.0 +25.0"));
+}
+
+TEST(Table, CostTableHasTimeMemoryAndPublishedValues) {
+  const Layout layout = cost_layout(make_table(two_methods(), {}, {}),
+                                    [](const std::string&, const std::string& method,
+                                       const std::string& column) -> std::optional<PublishedValue> {
+                                      if (method == "grm" && column == "epoch")
+                                        return PublishedValue{3.91, {}};
+                                      return std::nullopt;
+                                    });
+  const std::string text = render(layout, Format::text);
+  EXPECT_THAT(text, testing::ContainsRegex("toy +grm +kipf +42 +100 +0.000 +0.500 +3.91 +50.0"));
+}
+
+TEST(Table, ScoresAsLongCsv) {
+  const std::string csv = scores_csv({run("toy", "a,\"b\"", 7, {70.25, 1.0 / 3})});
+  EXPECT_EQ(csv,
+            "study,dataset,method,variant,seed,domain,score\n"
+            "tiny,toy,\"a,\"\"b\"\"\",kipf,7,A,70.25\n"
+            "tiny,toy,\"a,\"\"b\"\"\",kipf,7,B,0.3333333333333333\n");
+}
+
+TEST(Table, SummaryCsvHasTheMeanOfPerRunMinima) {
+  const std::string csv = summary_csv(make_table(two_methods(), {}, {}));
+  EXPECT_THAT(csv, HasSubstr("tiny,kipf,toy,erm,MinPerRun,62,2,3,,,\n"));
+  EXPECT_THAT(csv, HasSubstr("tiny,kipf,toy,erm,Avg,66,1.7320508075688772,3,,,\n"));
+}
+
+TEST(Table, ExportKeepsConfigurationEnvironmentAndRecord) {
+  ResultRow row = run("toy", "erm", 1, {60, 70});
+  row.config = "seed = 1\n";
+  row.environment = R"({"grm": "0.1"})";
+  const auto json = nlohmann::json::parse(export_json({row}, {{"toy", "grm", "", 2, "not run"}}));
+  EXPECT_EQ(json["runs"][0]["environment"]["grm"], "0.1");
+  EXPECT_EQ(json["runs"][0]["config"], "seed = 1\n");
+  EXPECT_EQ(json["runs"][0]["record"]["chosen"]["val"]["test"][1]["value"], 70);
+  EXPECT_EQ(json["missing"][0]["reason"], "not run");
+  EXPECT_THAT(export_csv({row}), HasSubstr(",60,65,100,0.5,0,42,301,false,\"seed = 1\n\""));
+}
+
+TEST(Layout, LatexSpecialCharactersAreEscaped) {
+  EXPECT_EQ(escape_latex("a_b & 5% #1 {x} $ ~ ^ \\ ±"),
+            "a\\_b \\& 5\\% \\#1 \\{x\\} \\$ \\textasciitilde{} \\textasciicircum{} "
+            "\\textbackslash{} $\\pm$");
+}
+
+TEST(Layout, MarkdownPipesDoNotEndACell) {
+  EXPECT_EQ(escape_markdown("a|b*_<\n"), "a\\|b\\*\\_&lt; ");
+}
+
+TEST(Layout, CsvFieldsFollowTheStandard) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
+TEST(Layout, WideTextTablesAreCutBetweenGroups) {
+  Layout layout;
+  layout.head = {"method", "a", "b", "c", "d"};
+  layout.groups = {{"one", 2}, {"two", 2}};
+  layout.rows = {{{"erm"}, {"11111111"}, {"2"}, {"33333333"}, {"4"}}};
+  EXPECT_EQ(render(layout, Format::text, 22),
+            "        one\n"
+            "method         a  b\n"
+            "-------------------\n"
+            "erm     11111111  2\n"
+            "\n"
+            "        two\n"
+            "method         c  d\n"
+            "-------------------\n"
+            "erm     33333333  4\n");
+}
+
+}  // namespace
+}  // namespace grm::study
