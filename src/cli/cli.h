@@ -49,6 +49,9 @@ void print_json(const ordered_json& value);
 /// aligned, the others right.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
+/// "45 s", "12 min", "3.5 h".
+std::string duration_text(double seconds);
+
 /// Messages also go to this file from now on; an empty path ends that.
 void log_to(const std::string& path);
 

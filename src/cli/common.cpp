@@ -74,6 +74,12 @@ void print_json(const ordered_json& value) {
   std::fputc('\n', stdout);
 }
 
+std::string duration_text(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> width;
   for (const auto& row : rows) {

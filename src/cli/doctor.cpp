@@ -47,6 +47,10 @@ std::vector<Finding> examine(const Common& common) {
   found.push_back({"sgemm", fmt::format("{:.1f} GFLOP/s", rate),
                    rate < 15 ? "slow for this century: check the BLAS above" : ""});
   found.push_back({"cuda", "this build runs on the CPU only", ""});
+  const std::string gnuplot = find_program("gnuplot");
+  found.push_back(
+      {"gnuplot", gnuplot.empty() ? "not found" : gnuplot,
+       gnuplot.empty() ? "figures stay data and script: apt-get install gnuplot-nox" : ""});
   const std::string cache = cache_folder();
   std::string trouble;
   try {

@@ -5,17 +5,9 @@
 
 #include <cstdio>
 
+#include "cli.h"
+
 namespace grm::cli {
-namespace {
-
-std::string duration(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-}  // namespace
-
 Progress::Progress(std::string title, bool quiet)
     : title_(std::move(title)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
@@ -40,7 +32,7 @@ void Progress::show(const EpochReport& r) {
   if (r.best_validation > 0) {
     text += fmt::format("  val {:.1f} (best {:.1f})", r.validation, r.best_validation);
   }
-  text += fmt::format("  {} left", duration(left));
+  text += fmt::format("  {} left", duration_text(left));
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}", text);
     std::fflush(stderr);

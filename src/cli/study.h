@@ -8,9 +8,6 @@
 
 namespace grm::cli {
 
-/// "45 s", "12 min", "3.5 h".
-std::string duration_text(double seconds);
-
 /// Shows a study on stderr: a line for each cell that ends and, on a terminal, a last line that
 /// says where it stands. Nothing when quiet but what went wrong.
 class StudyProgress {

@@ -8,12 +8,6 @@
 
 namespace grm::cli {
 
-std::string duration_text(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 namespace {
 
 int64_t count(const study::Progress& progress, const char* state) {

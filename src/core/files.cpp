@@ -72,6 +72,21 @@ void write_file_atomic(const std::string& path, std::string_view content) {
   }
 }
 
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path ? path : "";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string candidate = rest.substr(0, colon) + "/" + name;
+    if (colon > 0 && access(candidate.c_str(), X_OK) == 0 &&
+        std::filesystem::is_regular_file(candidate)) {
+      return candidate;
+    }
+    rest.erase(0, colon + 1);
+  }
+  return "";
+}
+
 std::string cache_folder() {
   if (const char* set = std::getenv("GRM_CACHE"); set && *set) return set;
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) {

@@ -121,20 +121,6 @@ double bar_floor(const Figure& figure) {
   return std::max(0.0, std::floor((low - 5) / 10) * 10);
 }
 
-std::string find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::string rest = path ? path : "";
-  while (!rest.empty()) {
-    const size_t colon = std::min(rest.find(':'), rest.size());
-    const std::string candidate = rest.substr(0, colon) + "/" + name;
-    if (colon > 0 && access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate)) {
-      return candidate;
-    }
-    rest.erase(0, colon + 1);
-  }
-  return "";
-}
-
 // Runs `program script` in `folder` without a shell; returns what went wrong, "" if nothing.
 std::string run_in(const std::string& folder, const std::string& program,
                    const std::string& script) {

@@ -137,6 +137,9 @@ std::vector<PlannedCell> expand(const StudySpec& spec) {
       }
     }
   }
+  // Seed by seed: a study that is stopped early has whole tables of fewer seeds.
+  std::stable_sort(cells.begin(), cells.end(),
+                   [](const PlannedCell& a, const PlannedCell& b) { return a.seed < b.seed; });
   if (spec.included.empty()) return cells;
   using Name = std::tuple<std::string, std::string, std::string, int64_t>;
   std::map<Name, std::string> seen;

@@ -30,7 +30,7 @@ std::string value(const PlannedCell& cell, const std::string& line) {
   return cell.config.substr(begin, cell.config.find('\n', begin) - begin);
 }
 
-TEST(Spec, ExpandsByDatasetMethodVariantAndSeed) {
+TEST(Spec, ExpandsBySeedDatasetMethodAndVariant) {
   const StudySpec spec = parse_spec(kHead + R"(
 [[variant]]
 name = "narrow"
@@ -46,16 +46,16 @@ name = "wide"
     names.push_back(c.dataset + " " + c.method + " " + c.variant + " " + std::to_string(c.seed));
   }
   EXPECT_EQ(names[0], "sbm erm narrow 1000");
-  EXPECT_EQ(names[1], "sbm erm narrow 1001");
-  EXPECT_EQ(names[2], "sbm erm wide 1000");
-  EXPECT_EQ(names[4], "sbm grm:centred narrow 1000");
-  EXPECT_EQ(names[8], "small erm narrow 1000");
+  EXPECT_EQ(names[1], "sbm erm wide 1000");
+  EXPECT_EQ(names[2], "sbm grm:centred narrow 1000");
+  EXPECT_EQ(names[4], "small erm narrow 1000");
+  EXPECT_EQ(names[8], "sbm erm narrow 1001");
   EXPECT_EQ(names[15], "small grm:centred wide 1001");
   EXPECT_EQ(value(cells[0], "hidden"), "8");
   EXPECT_EQ(value(cells[0], "name"), "\"sbm\"");
-  EXPECT_EQ(value(cells[8], "nodes"), "50");
-  EXPECT_EQ(value(cells[4], "preset"), "\"centred\"");
-  EXPECT_EQ(cells[1].config.substr(0, 11), "seed = 1001");
+  EXPECT_EQ(value(cells[4], "nodes"), "50");
+  EXPECT_EQ(value(cells[2], "preset"), "\"centred\"");
+  EXPECT_EQ(cells[8].config.substr(0, 11), "seed = 1001");
 }
 
 TEST(Spec, LaterValuesGoOverEarlierOnesAndConditionsChooseTheirCells) {

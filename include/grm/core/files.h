@@ -19,6 +19,9 @@ void write_file_atomic(const std::string& path, std::string_view content);
 std::string sha256(std::string_view bytes);
 std::string sha256_file(const std::string& path);
 
+/// Full path of an executable in $PATH, or "".
+std::string find_program(const std::string& name);
+
 /// Folder for caches: $GRM_CACHE, else $XDG_CACHE_HOME/grm, else ~/.cache/grm.
 std::string cache_folder();
 

@@ -6,8 +6,8 @@
 
 namespace grm {
 
-/// What one evaluation found. Test scores are there under train.test = every (for the `oracle` row);
-/// the rule that chooses a model is never handed them: see choose_by_validation.
+/// What one evaluation found. Test scores are there under train.test = every (for the `oracle`
+/// row); the rule that chooses a model is never handed them: see choose_by_validation.
 struct Evaluation {
   int64_t epoch = 0;
   double validation = 0.0;   // mean over validation groups
