@@ -82,10 +82,10 @@ set.method.lr = 0.125
   EXPECT_EQ(value(cells[0], "lr"), "0.25");
   EXPECT_EQ(value(cells[0], "epochs"), "5");
   EXPECT_EQ(value(cells[0], "nodes"), "70");
-  EXPECT_EQ(value(cells[2], "epochs"), "6");  // sbm grm:centred
-  EXPECT_EQ(value(cells[4], "lr"), "0.125");  // small erm
-  EXPECT_EQ(value(cells[4], "nodes"), "50");  // the dataset's own value
-  EXPECT_EQ(value(cells[6], "epochs"), "6");  // small grm:centred
+  EXPECT_EQ(value(cells[1], "epochs"), "6");  // sbm grm:centred
+  EXPECT_EQ(value(cells[2], "lr"), "0.125");  // small erm
+  EXPECT_EQ(value(cells[2], "nodes"), "50");  // the dataset's own value
+  EXPECT_EQ(value(cells[3], "epochs"), "6");  // small grm:centred
 }
 
 TEST(Spec, ReadsTheSearch) {
