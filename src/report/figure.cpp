@@ -112,15 +112,6 @@ std::string bar_plots(const Figure& figure, const std::string& data) {
   return out;
 }
 
-// Bars begin at a round number somewhat below the smallest, so that differences show.
-double bar_floor(const Figure& figure) {
-  double low = 100.0;
-  for (const Series& s : figure.series) {
-    for (const Point& p : s.points) low = std::min(low, p.mean - p.deviation);
-  }
-  return std::max(0.0, std::floor((low - 5) / 10) * 10);
-}
-
 // Runs `program script` in `folder` without a shell; returns what went wrong, "" if nothing.
 std::string run_in(const std::string& folder, const std::string& program,
                    const std::string& script) {
@@ -208,8 +199,9 @@ std::string figure_script(const Figure& figure) {
       out += fmt::format("{}{} {}", k > 0 ? ", " : "", quoted(figure.categories[k]), k);
     }
     out += ") noenhanced\n";
-    out += fmt::format("set xrange [-0.5:{}]\nset yrange [{}:*]\n",
-                       static_cast<double>(figure.categories.size()) - 0.5, bar_floor(figure));
+    // Bars begin at 0: their lengths are what is compared.
+    out += fmt::format("set xrange [-0.5:{}]\nset yrange [0:*]\n",
+                       static_cast<double>(figure.categories.size()) - 0.5);
   }
   const std::string data = quoted(stem + ".dat");
   const std::string plots =
