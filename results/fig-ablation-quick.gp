@@ -9,7 +9,7 @@ set grid ytics back linetype 1 linecolor rgb '#CCCCCC' linewidth 0.5
 set tics nomirror
 set xtics ('cora' 0, 'twitch' 1) noenhanced
 set xrange [-0.5:1.5]
-set yrange [30:*]
+set yrange [0:*]
 set terminal svg size 760,420 font 'Helvetica,13' background rgb 'white'
 set output 'fig-ablation-quick.svg'
 plot 'fig-ablation-quick.dat' index 0 using ($1+(-0.300000)):2:(0.184000) with boxes fillstyle solid 0.85 border rgb 'black' linecolor rgb '#D55E00' title 'GRM', \
