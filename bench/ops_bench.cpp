@@ -11,6 +11,7 @@
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
 #include "grm/ops/generate.h"
+#include "grm/ops/messages.h"
 #include "grm/ops/sparse.h"
 
 namespace {
@@ -231,6 +232,39 @@ void add_rows() {
   });
 }
 
+void add_messages() {
+  add("relu_messages", "ours", {32, 128}, true, [](int64_t d) {
+    const Tensor w = leaf(data().w), x = leaf(normal({kRows, d}, "x"));
+    const Tensor e = leaf(normal({data().pattern->nnz(), d}, "e"));
+    return [=] { return grm::ops::relu_messages(data().pattern, w, x, e); };
+  });
+  add("relu_messages", "index_add", {32, 128}, true, [](int64_t d) {
+    const Tensor w = leaf(data().w), x = leaf(normal({kRows, d}, "x"));
+    const Tensor e = leaf(normal({data().pattern->nnz(), d}, "e"));
+    return [=] {
+      const Tensor m = torch::relu(x.index_select(0, data().source) + e) * w.unsqueeze(1);
+      return torch::zeros({kRows, x.size(1)}).index_add(0, data().target, m);
+    };
+  });
+  add("pair_scores", "ours", {32, 128}, true, [](int64_t d) {
+    const Tensor p = leaf(normal({kRows, d}, "p")), q = leaf(normal({kRows, d}, "q"));
+    const Tensor v = leaf(normal({d}, "v"));
+    return [=] { return grm::ops::pair_scores(data().pattern, p, q, v); };
+  });
+  add("pair_scores", "gather", {32, 128}, true, [](int64_t d) {
+    const Tensor p = leaf(normal({kRows, d}, "p")), q = leaf(normal({kRows, d}, "q"));
+    const Tensor v = leaf(normal({d}, "v"));
+    return [=] {
+      const Tensor m = p.index_select(0, data().source) + q.index_select(0, data().target);
+      return torch::mv(torch::relu(m), v);
+    };
+  });
+  add("segment_max", "ours", {32, 128}, true, [](int64_t d) {
+    const Tensor x = leaf(normal({data().pattern->nnz(), d}, "x"));
+    return [=] { return grm::ops::segment_max(data().pattern->in.offsets, x); };
+  });
+}
+
 void add_divergences() {
   constexpr int64_t kLogits = 500 * 21 * 21;
   const auto kl_by_softplus = [](const Tensor& s) {
@@ -273,6 +307,7 @@ int main(int argc, char** argv) {
   add_products();
   add_edges();
   add_rows();
+  add_messages();
   add_divergences();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 
 #include "cli.h"
 #include "grm/core/error.h"
@@ -17,7 +18,7 @@ struct DataFlags {
 int list(const Common& common) {
   const DataContext context = common.data_context();
   ordered_json all = ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"dataset", "files here", "summary"}};
+  std::vector<std::vector<std::string>> rows = {{"dataset", "level", "files here", "summary"}};
   for (const DatasetEntry& entry : datasets()) {
     const std::vector<std::string> files = DatasetChoice(entry.name).files();
     size_t present = 0;
@@ -25,11 +26,12 @@ int list(const Common& common) {
       present += !context.root.empty() && std::filesystem::exists(context.root + "/" + file);
     }
     all.push_back({{"name", entry.name},
+                   {"level", entry.level},
                    {"summary", entry.summary},
                    {"published_at", entry.published_at},
                    {"files", files.size()},
                    {"files_present", present}});
-    rows.push_back({entry.name,
+    rows.push_back({entry.name, entry.level,
                     files.empty() ? "generated" : fmt::format("{} of {}", present, files.size()),
                     entry.summary});
   }
@@ -55,13 +57,62 @@ Task load(const DataFlags& flags, const Common& common) {
   return choice.load(common.data_context());
 }
 
-int describe_task(const DataFlags& flags, const Common& common) {
-  const Task task = load(flags, common);
-  ordered_json domains = ordered_json::array();
+using Bins = std::vector<HistogramBin> DomainSummary::*;
+
+ordered_json bins_json(const std::vector<HistogramBin>& bins) {
+  ordered_json all = ordered_json::array();
+  for (const HistogramBin& bin : bins) {
+    all.push_back({{"low", bin.low}, {"high", bin.high}, {"count", bin.count}});
+  }
+  return all;
+}
+
+// One row per bin, one column per domain.
+void print_histogram(const std::string& title, const std::vector<DomainSummary>& domains,
+                     Bins bins) {
+  std::vector<std::string> head = {title};
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> counts;
+  for (size_t d = 0; d < domains.size(); ++d) {
+    head.push_back(domains[d].name);
+    for (const HistogramBin& bin : domains[d].*bins) {
+      std::vector<int64_t>& row = counts[{bin.low, bin.high}];
+      row.resize(domains.size(), 0);
+      row[d] = bin.count;
+    }
+  }
+  std::vector<std::vector<std::string>> rows = {head};
+  for (const auto& [range, row] : counts) {
+    rows.push_back({range.first == range.second ? std::to_string(range.first)
+                                                : fmt::format("{}-{}", range.first, range.second)});
+    for (const int64_t count : row) rows.back().push_back(std::to_string(count));
+  }
+  fmt::print("\n");
+  print_table(rows);
+}
+
+void print_summaries(const std::vector<DomainSummary>& domains) {
   std::vector<std::vector<std::string>> rows = {
       {"domain", "role", "nodes", "edges", "features", "nonzeros", "isolated", "majority"}};
-  for (const DomainSummary& d : describe(task)) {
-    domains.push_back({{"name", d.name},
+  const bool sets = domains.front().graphs > 0;
+  if (sets) rows[0].insert(rows[0].end(), {"graphs", "nodes/graph", "edges/graph"});
+  for (const DomainSummary& d : domains) {
+    rows.push_back({d.name, to_string(d.role), std::to_string(d.nodes), std::to_string(d.edges),
+                    std::to_string(d.features), std::to_string(d.feature_nonzeros),
+                    std::to_string(d.isolated), fmt::format("{:.3f}", d.majority_share)});
+    if (!sets) continue;
+    rows.back().insert(rows.back().end(),
+                       {std::to_string(d.graphs), fmt::format("{:.1f}", d.mean_nodes),
+                        fmt::format("{:.1f}", d.mean_edges)});
+  }
+  print_table(rows);
+  if (!sets) return;
+  print_histogram("nodes of a graph", domains, &DomainSummary::sizes);
+  print_histogram("edges into a node", domains, &DomainSummary::degrees);
+  fmt::print("\n");
+}
+
+ordered_json summary_json(const DomainSummary& d) {
+  ordered_json json = {{"name", d.name},
                        {"group", d.group},
                        {"role", to_string(d.role)},
                        {"nodes", d.nodes},
@@ -75,12 +126,24 @@ int describe_task(const DataFlags& flags, const Common& common) {
                        {"no_out", d.no_out},
                        {"self_loops", d.self_loops},
                        {"mean_degree", d.mean_degree},
-                       {"majority_share", d.majority_share}});
-    rows.push_back({d.name, to_string(d.role), std::to_string(d.nodes), std::to_string(d.edges),
-                    std::to_string(d.features), std::to_string(d.feature_nonzeros),
-                    std::to_string(d.isolated), fmt::format("{:.3f}", d.majority_share)});
-  }
+                       {"majority_share", d.majority_share},
+                       {"degrees", bins_json(d.degrees)}};
+  if (d.graphs == 0) return json;
+  json["graphs"] = d.graphs;
+  json["mean_nodes"] = d.mean_nodes;
+  json["mean_edges"] = d.mean_edges;
+  json["sizes"] = bins_json(d.sizes);
+  json["edge_features"] = d.edge_features;
+  json["truth_edges"] = d.truth_edges;
+  return json;
+}
+
+int describe_task(const DataFlags& flags, const Common& common) {
+  const Task task = load(flags, common);
+  const std::vector<DomainSummary> summaries = describe(task);
   if (common.json) {
+    ordered_json domains = ordered_json::array();
+    for (const DomainSummary& d : summaries) domains.push_back(summary_json(d));
     print_json({{"dataset", task.name},
                 {"level", task.level},
                 {"classes", task.classes},
@@ -93,7 +156,7 @@ int describe_task(const DataFlags& flags, const Common& common) {
                 {"notes", task.notes}});
     return 0;
   }
-  print_table(rows);
+  print_summaries(summaries);
   fmt::print("{} classes, metric {}, loss {}\n", task.classes, to_string(task.metric),
              to_string(task.loss));
   for (const std::string& note : task.notes) fmt::print("note: {}\n", note);
@@ -135,7 +198,8 @@ void add_data(CLI::App& app, Common& common, Action& action) {
   };
   add("list", "all datasets and whether their files are here", false,
       [](const DataFlags&, const Common& c) { return list(c); });
-  add("describe", "counts of every domain", true, describe_task);
+  add("describe", "counts of every domain; sizes and degrees of sets of graphs", true,
+      describe_task);
   add("check", "load, verify, and print hashes", true, check);
   verb->footer(
       "Examples:\n"

@@ -2,6 +2,7 @@
 
 #include "cli.h"
 #include "grm/core/clock.h"
+#include "grm/train/explain.h"
 #include "grm/train/trainer.h"
 
 namespace grm::cli {
@@ -40,12 +41,28 @@ int eval(const std::string& path, const Common& common) {
     }
   }
   out["domains"] = domains;
+  // Data that knows which edges make its labels: how well the method's scores find them.
+  std::vector<std::vector<std::string>> found = {
+      {"edges found", "ROC-AUC", "mean per graph", "precision@k", "graphs"}};
+  for (const Explanation& e : explanations(*model.method, model.task, Role::test)) {
+    out["explanations"].push_back({{"domain", e.domain},
+                                   {"roc_auc", e.auc},
+                                   {"roc_auc_per_graph", e.graph_auc},
+                                   {"precision_at_k", e.precision},
+                                   {"graphs", e.graphs}});
+    found.push_back({e.domain, fmt::format("{:.2f}", e.auc), fmt::format("{:.2f}", e.graph_auc),
+                     fmt::format("{:.2f}", e.precision), std::to_string(e.graphs)});
+  }
   out["missing"] = model.task.missing;
   out["seconds"] = watch.seconds();
   if (common.json) {
     print_json(out);
   } else {
     print_table(rows);
+    if (found.size() > 1) {
+      fmt::print("\n");
+      print_table(found);
+    }
   }
   return 0;
 }

@@ -24,6 +24,33 @@ void check_finite(const torch::Tensor& values, const std::string& where, const c
   fail(ErrorKind::data, "{}: {} features hold a NaN or an infinity at [{}]", where, part, index);
 }
 
+// The graphs of a set follow each other, and no edge leaves its graph.
+void check_parts(const Graph& graph, const std::string& where) {
+  if (!graph.parts.defined()) return;
+  const auto part = graph.parts.accessor<int64_t, 1>();
+  const int64_t count = graph.items();
+  if (count < 1 || part[0] != 0 || part[count] != graph.nodes()) {
+    fail(ErrorKind::data, "{}: the graphs of the set do not cover its {} nodes", where,
+         graph.nodes());
+  }
+  for (int64_t g = 0; g < count; ++g) {
+    if (part[g + 1] <= part[g]) fail(ErrorKind::data, "{}: graph {} has no node", where, g);
+    for (int64_t e = graph.edges->in.offset()[part[g]]; e < graph.edges->in.offset()[part[g + 1]];
+         ++e) {
+      const int64_t source = graph.edges->in.index()[e];
+      if (source < part[g] || source >= part[g + 1]) {
+        fail(ErrorKind::data, "{}: an edge leaves graph {}", where, g);
+      }
+    }
+  }
+  const int64_t edges = graph.edges->nnz();
+  const bool has_rows = graph.edge_x.sparse || graph.edge_x.dense.defined();
+  if ((has_rows && graph.edge_x.rows() != edges) ||
+      (graph.edge_weights.defined() && graph.edge_weights.numel() != edges)) {
+    fail(ErrorKind::data, "{}: edge features or weights are not those of {} edges", where, edges);
+  }
+}
+
 void check_graph(const Graph& graph, int64_t width, const std::string& where) {
   if (!graph.edges || graph.nodes() == 0) fail(ErrorKind::data, "{}: empty graph", where);
   if (graph.edges->cols() != graph.nodes()) {
@@ -44,6 +71,7 @@ void check_graph(const Graph& graph, int64_t width, const std::string& where) {
   check_finite(graph.x.sparse_values, where, "sparse");
   check_finite(graph.x.dense, where, "dense");
   check_finite(graph.x.shift, where, "constant");
+  check_parts(graph, where);
 }
 
 // Nodes that count must exist, ascend and carry a label.
@@ -68,9 +96,9 @@ void check_counted(const torch::Tensor& nodes, const torch::Tensor& y, const std
 void check_labels(const Domain& domain, int64_t classes, const std::string& where) {
   const torch::Tensor& y = domain.labels.y;
   if (!y.defined() || y.scalar_type() != torch::kInt64 || y.dim() != 1 ||
-      y.numel() != domain.graph.nodes()) {
-    fail(ErrorKind::data, "{}: labels are not one whole number for each of {} nodes", where,
-         domain.graph.nodes());
+      y.numel() != domain.graph.items()) {
+    fail(ErrorKind::data, "{}: labels are not one whole number for each of {} {}", where,
+         domain.graph.items(), domain.graph.parts.defined() ? "graphs" : "nodes");
   }
   const auto label = y.accessor<int64_t, 1>();
   for (int64_t i = 0; i < y.numel(); ++i) {

@@ -25,7 +25,48 @@ double majority(const std::vector<int64_t>& counts) {
          static_cast<double>(total);
 }
 
+// Bins have the width of half the power of two that they lie in; below 4 every number has its own.
+HistogramBin bin_of(int64_t value) {
+  int64_t width = 1;
+  while (4 * width <= value) width *= 2;
+  const int64_t low = value / width * width;
+  return {low, low + width - 1, 0};
+}
+
+void describe_set(const Domain& domain, DomainSummary& summary) {
+  const Graph& set = domain.graph;
+  summary.graphs = set.items();
+  const auto graphs = static_cast<double>(summary.graphs);
+  summary.mean_nodes = static_cast<double>(summary.nodes) / graphs;
+  summary.mean_edges = static_cast<double>(summary.edges) / graphs;
+  summary.sizes = count_histogram(set.parts.diff());
+  if (set.edge_x.sparse || set.edge_x.dense.defined()) summary.edge_features = set.edge_x.width();
+  if (domain.labels.edge_truth.defined()) {
+    summary.truth_edges = domain.labels.edge_truth.sum().item<int64_t>();
+  }
+}
+
 }  // namespace
+
+std::vector<HistogramBin> count_histogram(const torch::Tensor& counts) {
+  const torch::Tensor plain = counts.to(torch::kInt64).contiguous();
+  const int64_t* begin = plain.data_ptr<int64_t>();
+  const int64_t* end = begin + plain.numel();
+  if (begin == end) return {};
+  const int64_t last = *std::max_element(begin, end);
+  std::vector<HistogramBin> bins;
+  for (HistogramBin bin = bin_of(*std::min_element(begin, end)); bin.low <= last;
+       bin = bin_of(bin.high + 1)) {
+    bins.push_back(bin);
+  }
+  for (const int64_t* value = begin; value != end; ++value) {
+    const auto found =
+        std::lower_bound(bins.begin(), bins.end(), *value,
+                         [](const HistogramBin& bin, int64_t number) { return bin.high < number; });
+    ++found->count;
+  }
+  return bins;
+}
 
 DomainSummary describe(const Domain& domain, Role role, int64_t classes) {
   const Adjacency& edges = *domain.graph.edges;
@@ -52,6 +93,8 @@ DomainSummary describe(const Domain& domain, Role role, int64_t classes) {
   if (summary.nodes > 0) {
     summary.mean_degree = static_cast<double>(summary.edges) / static_cast<double>(summary.nodes);
   }
+  summary.degrees = count_histogram(edges.in.offsets.diff());
+  if (domain.graph.parts.defined()) describe_set(domain, summary);
   return summary;
 }
 

@@ -35,6 +35,12 @@ class Hasher {
     add(pattern->in.offsets);
     add(pattern->in.indices);
   }
+  void add(const Features& x) {
+    add(x.sparse);
+    add(x.sparse_values);
+    add(x.dense);
+    add(x.shift);
+  }
   std::string finish() const { return sha256(all_); }
 
  private:
@@ -51,13 +57,15 @@ std::string fingerprint(const Task& task) {
     for (const Domain& domain : task.domains(role)) {
       hasher.add(to_string(role) + " " + domain.name + " " + domain.group);
       hasher.add(domain.graph.edges);
-      hasher.add(domain.graph.x.sparse);
-      hasher.add(domain.graph.x.sparse_values);
-      hasher.add(domain.graph.x.dense);
-      hasher.add(domain.graph.x.shift);
+      hasher.add(domain.graph.x);
       hasher.add(domain.labels.y);
       hasher.add(domain.labels.loss);
       hasher.add(domain.labels.evaluate);
+      if (!domain.graph.parts.defined()) continue;  // a single graph has none of what follows
+      hasher.add(domain.graph.parts);
+      hasher.add(domain.graph.edge_x);
+      hasher.add(domain.graph.edge_weights);
+      hasher.add(domain.labels.edge_truth);
     }
   }
   return hasher.finish();

@@ -15,5 +15,10 @@ std::unique_ptr<Dataset> make_twitch();
 std::unique_ptr<Dataset> make_fb100();
 std::unique_ptr<Dataset> make_elliptic();
 std::unique_ptr<Dataset> make_arxiv();
+std::unique_ptr<Dataset> make_spmotif();
+std::unique_ptr<Dataset> make_molhiv();
+std::unique_ptr<Dataset> make_graph_sst2();
+std::unique_ptr<Dataset> make_sst2_tree();
+std::unique_ptr<Dataset> make_mnist75sp();
 
 }  // namespace grm

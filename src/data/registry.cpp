@@ -4,6 +4,7 @@
 
 #include "grm/core/error.h"
 #include "grm/data/dataset.h"
+#include "grm/data/graph_sets.h"
 #include "makers.h"
 
 namespace grm {
@@ -27,6 +28,19 @@ const std::vector<DatasetEntry>& datasets() {
        "https://www.kaggle.com/datasets/ellipticco/elliptic-data-set", make_elliptic},
       {"arxiv", "ogbn-arxiv citations by year: subject area",
        "https://ogb.stanford.edu/docs/nodeprop/#ogbn-arxiv", make_arxiv},
+      {"spmotif", "generated graphs: a motif to be told, a base that misleads; needs no file", "",
+       make_spmotif, "graph"},
+      {"molhiv", "ogbg-molhiv molecules by scaffold: do they inhibit HIV",
+       "https://ogb.stanford.edu/docs/graphprop/#ogbg-mol (the folder hiv, named molhiv)",
+       make_molhiv, "graph"},
+      {"graph-sst2", "dependency graphs of sentences with BERT vectors by size: sentiment",
+       "https://github.com/divelab/DIG (dig/xgraph: Graph-SST2)", make_graph_sst2, "graph"},
+      {"sst2-tree", "trees of the same sentences with word vectors by size; not Graph-SST2",
+       "nowhere as a whole: made from GLUE SST-2, the Stanford treebank and 100-d word vectors",
+       make_sst2_tree, "graph"},
+      {"mnist75sp", "handwritten digits as graphs of superpixels; colour noise in the test set",
+       "http://yann.lecun.com/exdb/mnist/ (the four *-ubyte.gz files, in a folder mnist)",
+       make_mnist75sp, "graph"},
   };
   return table;
 }
@@ -56,7 +70,9 @@ Task DatasetChoice::load(const DataContext& context) const {
   std::map<const Adjacency*, AdjacencyPtr> done;  // several domains may share one topology
   for (std::vector<Domain>* domains : {&task.training, &task.validation, &task.test}) {
     for (Domain& domain : *domains) {
-      if (symmetrise_) {
+      if (symmetrise_ && domain.graph.parts.defined()) {
+        add_reverse_edges(domain);
+      } else if (symmetrise_) {
         AdjacencyPtr& both = done[domain.graph.edges.get()];
         if (!both) both = symmetrised(*domain.graph.edges);
         domain.graph.edges = both;

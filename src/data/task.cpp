@@ -46,6 +46,9 @@ TrainView Task::train_view() const {
   view.classes = classes;
   view.features = features();
   view.loss = loss;
+  view.level = level;
+  const Features& edge_x = training.front().graph.edge_x;
+  if (edge_x.sparse || edge_x.dense.defined()) view.edge_features = edge_x.width();
   return view;
 }
 

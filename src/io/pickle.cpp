@@ -12,12 +12,14 @@ namespace grm::io {
 namespace {
 
 constexpr std::string_view kReconstruct = "numpy.core.multiarray\n_reconstruct";
+constexpr std::string_view kNewReconstruct = "numpy._core.multiarray\n_reconstruct";  // NumPy 2
 constexpr std::string_view kNdarray = "numpy\nndarray";
 constexpr std::string_view kDtype = "numpy\ndtype";
 constexpr std::string_view kCsr = "scipy.sparse.csr\ncsr_matrix";
 constexpr std::string_view kDefaultdict = "collections\ndefaultdict";
 constexpr std::string_view kList = "__builtin__\nlist";
-constexpr std::array kGlobals = {kReconstruct, kNdarray, kDtype, kCsr, kDefaultdict, kList};
+constexpr std::array kGlobals = {kReconstruct, kNewReconstruct, kNdarray, kDtype,
+                                 kCsr,         kDefaultdict,    kList};
 
 }  // namespace
 
@@ -42,10 +44,19 @@ class PickleMachine {
   void step() {
     switch (opcode_) {
       case 0x80:  // PROTO
-        if (number(1) != 2) refuse("only protocol 2 is read");
+        if (const int64_t version = number(1); version < 2 || version > 4) {
+          refuse("only the protocols 2 to 4 are read");
+        }
+        return;
+      case 0x95:  // FRAME: a hint for readers of streams
+        number(8);
         return;
       case 'c':  // GLOBAL
         return push_global();
+      case 0x93:  // STACK_GLOBAL
+        return push_stack_global();
+      case 0x94:  // MEMOIZE
+        return put(static_cast<int64_t>(memo_.size()));
       case 'q':  // BINPUT
         return put(number(1));
       case 'r':  // LONG_BINPUT
@@ -90,10 +101,16 @@ class PickleMachine {
       case 0x88:  // NEWTRUE
       case 0x89:  // NEWFALSE
         return push({PickleKind::boolean, opcode_ == 0x88, {}, {}});
-      case 'U':  // SHORT_BINSTRING
+      case 'U':   // SHORT_BINSTRING
+      case 'C':   // SHORT_BINBYTES
+      case 0x8c:  // SHORT_BINUNICODE
         return push({PickleKind::text, 0, take(number(1)), {}});
       case 'T':  // BINSTRING
+      case 'B':  // BINBYTES
+      case 'X':  // BINUNICODE
         return push({PickleKind::text, 0, take(number(4)), {}});
+      case 0x8e:  // BINBYTES8
+        return push({PickleKind::text, 0, take(number(8)), {}});
       case 'R':  // REDUCE
         return reduce();
       case 0x81:  // NEWOBJ
@@ -101,7 +118,7 @@ class PickleMachine {
       case 'b':  // BUILD
         return build();
       default:
-        refuse("this opcode is not among those that Planetoid files use");
+        refuse("this opcode is not among those that these files use");
     }
   }
 
@@ -112,7 +129,7 @@ class PickleMachine {
   }
 
   std::string_view take(int64_t size) {
-    if (size > static_cast<int64_t>(bytes_.size() - at_)) refuse("the file ends here");
+    if (size < 0 || size > static_cast<int64_t>(bytes_.size() - at_)) refuse("the file ends here");
     at_ += static_cast<size_t>(size);
     return std::string_view(bytes_).substr(at_ - static_cast<size_t>(size),
                                            static_cast<size_t>(size));
@@ -148,13 +165,24 @@ class PickleMachine {
       if (end == std::string::npos) refuse("the name does not end");
       at_ = end + 1;
     }
-    const std::string_view name = std::string_view(bytes_).substr(begin, at_ - 1 - begin);
+    push_known(std::string_view(bytes_).substr(begin, at_ - 1 - begin));
+  }
+
+  void push_stack_global() {
+    const std::vector<PickleRef> words = pop_last(2);
+    for (const PickleRef word : words) {
+      if (values_[word].kind != PickleKind::text) refuse("the name is not a text");
+    }
+    push_known(std::string(values_[words[0]].text) + "\n" + std::string(values_[words[1]].text));
+  }
+
+  void push_known(std::string_view name) {
     for (const std::string_view known : kGlobals) {
       if (name == known) return push({PickleKind::global, 0, known, {}});
     }
     std::string shown(name.substr(0, 80));
     for (char& c : shown) c = c == '\n' ? '.' : c < ' ' || c > '~' ? '?' : c;
-    refuse("'" + shown + "' is not a class that Planetoid files use");
+    refuse("'" + shown + "' is not a class that these files use");
   }
 
   // Values below the last mark belong to someone else.
@@ -216,7 +244,9 @@ class PickleMachine {
     const PickleValue& arguments = values_[call[1]];
     if (arguments.kind != PickleKind::tuple) refuse("the arguments are not a tuple");
     const std::vector<PickleRef>& given = arguments.items;
-    if (is_global(call[0], kReconstruct) && given.size() == 3 && is_global(given[0], kNdarray)) {
+    const bool reconstructs =
+        is_global(call[0], kReconstruct) || is_global(call[0], kNewReconstruct);
+    if (reconstructs && given.size() == 3 && is_global(given[0], kNdarray)) {
       return push({PickleKind::array, 0, {}, {}});
     }
     if (is_global(call[0], kDtype) && given.size() == 3 &&
@@ -226,7 +256,7 @@ class PickleMachine {
     if (is_global(call[0], kDefaultdict) && given.size() == 1 && is_global(given[0], kList)) {
       return push({PickleKind::dict, 0, {}, {}});
     }
-    refuse("this call is not one that Planetoid files make");
+    refuse("this call is not one that these files make");
   }
 
   void new_object() {
@@ -234,7 +264,7 @@ class PickleMachine {
     const PickleValue& arguments = values_[call[1]];
     if (!is_global(call[0], kCsr) || arguments.kind != PickleKind::tuple ||
         !arguments.items.empty()) {
-      refuse("this object is not one that Planetoid files make");
+      refuse("this object is not one that these files make");
     }
     push({PickleKind::csr, 0, {}, {}});
   }

@@ -7,8 +7,9 @@
 
 namespace grm::io {
 
-/// Data of a Python 2 pickle (protocol 2), as far as the Planetoid files go. Nothing is executed:
-/// the six classes below are known by name, everything else is refused.
+/// Data of a Python pickle (protocols 2 to 4), as far as the Planetoid files and single NumPy
+/// arrays go. Nothing is executed: the few classes below are known by name, everything else is
+/// refused.
 ///
 ///     tuple, list   items
 ///     dict          items: key, value, key, value, ...      (dict and collections.defaultdict)

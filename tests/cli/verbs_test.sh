@@ -71,6 +71,13 @@ expect_exit 0 "data describe" "$grm" data describe sbm --json
 check "describe has the promised names" jq -e '(.domains | length) == 10 and (.domains[0]
   | has("name") and has("role") and has("nodes") and has("edges") and has("features")
     and has("feature_nonzeros") and has("labels"))' out
+expect_exit 0 "data describe of a set" "$grm" data describe spmotif --json
+check "a set has sizes and degrees by split" jq -e '.level == "graph" and (.domains | length) == 3
+  and (.domains[0] | .graphs == 3000 and has("mean_nodes") and has("mean_edges")
+    and ([.sizes[].count] | add) == .graphs and ([.degrees[].count] | add) == .nodes)' out
+expect_exit 0 "data describe of a set as text" "$grm" data describe spmotif
+check "the histograms have a column for every split" \
+  grep -qE '^nodes of a graph +train +validation +test' out
 expect_exit 0 "data list" "$grm" data list --json
 check "all datasets are listed" jq -e '[.datasets[].name] | contains(["sbm", "cora", "cora-mix",
   "photo", "twitch", "fb100", "elliptic", "arxiv"])' out

@@ -14,15 +14,20 @@ namespace {
 using test::load_dataset;
 using ::testing::HasSubstr;
 
-TEST(Registry, HoldsTheNodeLevelDatasetsOnceEach) {
-  std::set<std::string> names;
+TEST(Registry, HoldsTheDatasetsOfBothLevelsOnceEach) {
+  std::set<std::string> names, sets;
   for (const DatasetEntry& entry : datasets()) {
     EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+    EXPECT_TRUE(entry.level == "node" || entry.level == "graph") << entry.name;
+    if (entry.level == "graph") sets.insert(entry.name);
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
     EXPECT_EQ(entry.published_at.empty(), entry.make()->files().empty()) << entry.name;
   }
   EXPECT_EQ(names, (std::set<std::string>{"sbm", "cora", "cora-mix", "photo", "twitch", "fb100",
-                                          "elliptic", "arxiv"}));
+                                          "elliptic", "arxiv", "spmotif", "molhiv", "graph-sst2",
+                                          "sst2-tree", "mnist75sp"}));
+  EXPECT_EQ(sets,
+            (std::set<std::string>{"spmotif", "molhiv", "graph-sst2", "sst2-tree", "mnist75sp"}));
 }
 
 TEST(Registry, UnknownNameSuggestsTheNearest) {

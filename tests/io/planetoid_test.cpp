@@ -137,11 +137,20 @@ TEST(Pickle, NothingOutsideTheWhitelistIsAccepted) {
   // Known classes may not be called in unknown ways.
   EXPECT_THAT(refused(pickle("c__builtin__\nlist\n)R")), HasSubstr("opcode 0x52 'R'"));
   EXPECT_THAT(refused(pickle("cnumpy\nndarray\n)\x81")), HasSubstr("opcode 0x81"));
-  for (const std::string& body : {"i__builtin__\nlist\n"s, "o"s, "V\n"s, "I1\n"s, "L1L\n"s, "F1\n"s,
-                                  "G12345678"s, "X\0\0\0\0"s, "P1\n"s, "Q"s, "0"s, "1"s, "2"s,
-                                  "\x82\1"s, "\x8c\1a"s, "\x94"s, "\x95"s, "\x93"s}) {
+  for (const std::string& body :
+       {"i__builtin__\nlist\n"s, "o"s, "V\n"s, "I1\n"s, "L1L\n"s, "F1\n"s, "G12345678"s, "P1\n"s,
+        "Q"s, "0"s, "1"s, "2"s, "\x82\1"s, "\x94"s, "\x95"s, "\x93"s, "\x96"s, "\x8d"s}) {
     EXPECT_THAT(refused(pickle(body)), HasSubstr("byte 2: opcode")) << body;
   }
+  // The same by the opcodes of Python 3.
+  EXPECT_THAT(refused(pickle("\x8c\5posix\x94\x8c\6system\x94\x93\x8c\4true\x85R")),
+              HasSubstr("opcode 0x93: 'posix.system' is not a class"));
+  EXPECT_THAT(refused(pickle("K\1\x8c\4list\x93")), HasSubstr("the name is not a text"));
+  for (const std::string& size : {"\xff\xff\xff\xff\xff\xff\xff\xff"s,
+                                  "\xff\xff\xff\xff\xff\xff\xff\x7f"s, "\xff\0\0\0\0\0\0\0"s}) {
+    EXPECT_THAT(refused(pickle("\x8e" + size + "abc")), HasSubstr("the file ends here"));
+  }
+  EXPECT_THAT(refused("\x80\x05N."), HasSubstr("only the protocols 2 to 4 are read"));
 }
 
 TEST(Pickle, StackMarksAndMemoCannotBeMisused) {

@@ -5,42 +5,72 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/graph/batch.h"
 #include "grm/methods/method.h"
+#include "small_graph_task.h"
 #include "small_task.h"
 
 namespace grm {
 namespace {
 
-std::vector<std::pair<std::string, std::string>> all_presets() {
-  std::vector<std::pair<std::string, std::string>> all;
+struct Case {
+  std::string level, name, preset;
+};
+
+void PrintTo(const Case& each, std::ostream* out) {
+  *out << each.level << " " << each.name << " " << each.preset;
+}
+
+std::vector<Case> all_presets(const std::vector<std::string>& levels) {
+  std::vector<Case> all;
   for (const MethodEntry& entry : methods()) {
-    for (const Preset& preset : entry.presets) all.emplace_back(entry.name, preset.name);
+    for (const std::string& level : entry.levels) {
+      if (std::find(levels.begin(), levels.end(), level) == levels.end()) continue;
+      for (const Preset& preset : entry.presets) all.push_back({level, entry.name, preset.name});
+    }
   }
   return all;
 }
 
-class EveryMethod : public testing::TestWithParam<std::pair<std::string, std::string>> {
+std::string case_name(const testing::TestParamInfo<Case>& each) {
+  std::string name = each.param.level + "_" + each.param.name + "_" + each.param.preset;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+// The part of the loss that training must lower: a method whose other terms weigh more with every
+// epoch reports its mean loss as "risk".
+double fitted(const std::vector<LossTerm>& terms) {
+  for (const LossTerm& term : terms) {
+    if (term.name == "risk") return term.value;
+  }
+  return terms.front().value;
+}
+
+class EveryMethod : public testing::TestWithParam<Case> {
  protected:
   std::unique_ptr<Method> build(uint64_t seed) {
-    const auto& [name, preset] = GetParam();
-    choice_ = std::make_unique<MethodChoice>(name, preset);
-    return choice_->build(task_.train_view(), Rng(seed));
+    const auto& [level, name, preset] = GetParam();
+    if (level == "graph") return test::build_graph_method(name, task_, {}, seed, preset);
+    return MethodChoice(name, preset).build(task_.train_view(), Rng(seed));
   }
   std::map<std::string, torch::Tensor> trained(uint64_t seed, int64_t epochs) {
     const std::unique_ptr<Method> method = build(seed);
     for (int64_t e = 1; e <= epochs; ++e) method->train_epoch(e);
     return method->parameters().snapshot();
   }
-  Task task_ = test::small_task();
-  std::unique_ptr<MethodChoice> choice_;
+  Task task_ = GetParam().level == "graph" ? test::small_graph_task() : test::small_task();
 };
 
 TEST_P(EveryMethod, LossFallsAndStaysFinite) {
   const std::unique_ptr<Method> method = build(1);
-  const double first = method->train_epoch(1).front().value;
+  const double first = fitted(method->train_epoch(1));
   double last = 0;
-  for (int64_t e = 2; e <= 60; ++e) last = method->train_epoch(e).front().value;
-  EXPECT_TRUE(std::isfinite(last));
+  for (int64_t e = 2; e <= 60; ++e) {
+    const std::vector<LossTerm> terms = method->train_epoch(e);
+    for (const LossTerm& term : terms) EXPECT_TRUE(std::isfinite(term.value)) << term.name;
+    last = fitted(terms);
+  }
   EXPECT_LT(last, first);
 }
 
@@ -89,12 +119,54 @@ TEST_P(EveryMethod, AnEpochDependsOnTheStateBeforeItAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(all_presets()),
-                         [](const auto& each) {
-                           std::string name = each.param.first + "_" + each.param.second;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(all_presets({"node", "graph"})),
+                         case_name);
+
+class EveryGraphMethod : public EveryMethod {};
+
+TEST_P(EveryGraphMethod, PredictsEachGraphByItselfAndInTheOrderAsked) {
+  const std::unique_ptr<Method> method = build(4);
+  method->train_epoch(1);
+  const Domain& domain = task_.test[0];
+  const torch::Tensor all = method->logits(domain.graph, domain.labels.evaluate);
+  const torch::Tensor some = torch::tensor({7, 2, 2, 19}, torch::kInt64);
+  EXPECT_TRUE(
+      torch::allclose(method->logits(domain.graph, some), all.index_select(0, some), 1e-4, 1e-5));
+}
+
+TEST_P(EveryGraphMethod, EdgeScoresComeInTheOrderOfThePickedGraphs) {
+  const std::unique_ptr<Method> method = build(4);
+  const Domain& domain = task_.test[0];
+  const torch::Tensor all = method->edge_scores(domain.graph, domain.labels.evaluate);
+  if (GetParam().name == "erm") {
+    EXPECT_FALSE(all.defined());
+    return;
+  }
+  ASSERT_TRUE(all.defined());
+  ASSERT_EQ(all.sizes(), (at::IntArrayRef{domain.graph.edges->nnz()}));
+  EXPECT_TRUE(torch::isfinite(all).all().item<bool>());
+  const torch::Tensor some = torch::tensor({7, 2, 19}, torch::kInt64);
+  const GraphBatch batch = pick_graphs(domain.graph, some);
+  EXPECT_TRUE(torch::allclose(method->edge_scores(domain.graph, some),
+                              all.index_select(0, batch.edge_ids), 1e-4, 1e-5));
+}
+
+TEST_P(EveryGraphMethod, RunsWithTheTwoOutputLossOnEdgeFeaturesAndBatchesOfOne) {
+  task_ = test::small_graph_task(LossKind::binary_pair, 2);
+  const auto& [level, name, preset] = GetParam();
+  const std::unique_ptr<Method> method =
+      test::build_graph_method(name, task_, {{"batch", "13"}}, 1, preset);  // 40 = 3 * 13 + 1
+  for (int64_t e = 1; e <= 3; ++e) {
+    for (const LossTerm& term : method->train_epoch(e)) {
+      EXPECT_TRUE(std::isfinite(term.value)) << term.name;
+    }
+  }
+  const torch::Tensor one = torch::tensor({3}, torch::kInt64);
+  EXPECT_TRUE(torch::isfinite(method->logits(task_.test[0].graph, one)).all().item<bool>());
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryGraphMethod, testing::ValuesIn(all_presets({"graph"})),
+                         case_name);
 
 TEST(Erm, RunsOnEveryBackboneAndConvolution) {
   const Task task = test::small_task(LossKind::binary_pair);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "grm/ops/generate.h"
+#include "grm/ops/messages.h"
 #include "grm/ops/sparse.h"
 #include "harness.h"
 
@@ -237,6 +238,76 @@ Problem gaussian_kl_case(const Setting& s) {
           }};
 }
 
+Tensor naive_relu_messages(const Adjacency& a, const Tensor& w, const Tensor& x, const Tensor& e) {
+  Tensor y = torch::zeros({a.rows(), x.size(1)}, torch::kFloat64);
+  const auto from = x.accessor<double, 2>(), edge = e.accessor<double, 2>();
+  auto to = y.accessor<double, 2>();
+  each_pair(a, [&](int64_t k, int64_t j, int64_t i) {
+    const double weight = w.defined() ? w.data_ptr<double>()[k] : 1.0;
+    for (int64_t c = 0; c < x.size(1); ++c) {
+      to[i][c] += weight * std::max(0.0, from[j][c] + edge[k][c]);
+    }
+  });
+  return y;
+}
+
+Problem relu_messages_case(const Setting& s) {
+  const AdjacencyPtr a = s.pattern;
+  return {{normal("w", {a->nnz()}, s.type), normal("x", {a->cols(), s.d}, s.type),
+           normal("e", {a->nnz(), s.d}, s.type)},
+          [a](const Tensors& in) { return Tensors{ops::relu_messages(a, in[0], in[1], in[2])}; },
+          [a](const Tensors& in) { return Tensors{naive_relu_messages(*a, in[0], in[1], in[2])}; }};
+}
+
+Problem relu_messages_ones_case(const Setting& s) {
+  const AdjacencyPtr a = s.pattern;
+  return {
+      {normal("x", {a->cols(), s.d}, s.type), normal("e", {a->nnz(), s.d}, s.type)},
+      [a](const Tensors& in) { return Tensors{ops::relu_messages(a, Tensor(), in[0], in[1])}; },
+      [a](const Tensors& in) { return Tensors{naive_relu_messages(*a, Tensor(), in[0], in[1])}; }};
+}
+
+Problem relu_messages_no_edges_case(const Setting& s) {
+  const AdjacencyPtr a = s.pattern;
+  return {{normal("w", {a->nnz()}, s.type), normal("x", {a->cols(), s.d}, s.type)},
+          [a](const Tensors& in) { return Tensors{ops::relu_messages(a, in[0], in[1], Tensor())}; },
+          [a](const Tensors& in) { return Tensors{naive_spmm(*a, in[0], torch::relu(in[1]))}; }};
+}
+
+Problem pair_scores_case(const Setting& s) {
+  const AdjacencyPtr a = s.pattern;
+  const auto naive = [a](const Tensors& in) {
+    Tensor out = torch::zeros({a->nnz()}, torch::kFloat64);
+    const auto p = in[0].accessor<double, 2>(), q = in[1].accessor<double, 2>();
+    each_pair(*a, [&](int64_t e, int64_t j, int64_t i) {
+      for (int64_t c = 0; c < in[0].size(1); ++c) {
+        out.data_ptr<double>()[e] += in[2].data_ptr<double>()[c] * std::max(0.0, p[j][c] + q[i][c]);
+      }
+    });
+    return Tensors{out};
+  };
+  return {{normal("p", {a->cols(), s.d}, s.type), normal("q", {a->rows(), s.d}, s.type),
+           normal("v", {s.d}, s.type)},
+          [a](const Tensors& in) { return Tensors{ops::pair_scores(a, in[0], in[1], in[2])}; },
+          naive};
+}
+
+Problem segment_max_case(const Setting& s) {
+  const Tensor offsets = s.pattern->in.offsets;
+  const auto naive = [offsets](const Tensors& in) {
+    Tensor y = torch::zeros({offsets.numel() - 1, in[0].size(1)}, torch::kFloat64);
+    for (int64_t k = 0; k + 1 < offsets.numel(); ++k) {
+      const int64_t begin = offsets[k].item<int64_t>(),
+                    count = offsets[k + 1].item<int64_t>() - begin;
+      if (count > 0) y[k].copy_(in[0].narrow(0, begin, count).amax(0));
+    }
+    return Tensors{y};
+  };
+  return {{normal("x", {s.pattern->nnz(), s.d}, s.type)},
+          [=](const Tensors& in) { return Tensors{ops::segment_max(offsets, in[0])}; },
+          naive};
+}
+
 }  // namespace
 
 const std::vector<OpCase>& op_cases() {
@@ -258,6 +329,11 @@ const std::vector<OpCase>& op_cases() {
       {"edge_kl", false, edge_kl_case},
       {"generate_edges", false, generate_edges_case},
       {"gaussian_kl", false, gaussian_kl_case},
+      {"relu_messages", false, relu_messages_case},
+      {"relu_messages_ones", false, relu_messages_ones_case},
+      {"relu_messages_no_edges", false, relu_messages_no_edges_case},
+      {"pair_scores", false, pair_scores_case},
+      {"segment_max", false, segment_max_case},
   };
   return cases;
 }

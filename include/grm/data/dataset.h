@@ -33,6 +33,7 @@ struct DatasetEntry {
   std::string summary;
   std::string published_at;  // where the files come from; empty for generated data
   std::unique_ptr<Dataset> (*make)();
+  std::string level = "node";
 };
 
 /// The one table of datasets.

@@ -17,11 +17,12 @@ std::string to_string(Role role);
 std::string to_string(LossKind loss);
 std::string to_string(MetricKind metric);
 
-/// Labels of one domain's nodes, and which of them count.
+/// Labels of one domain's items (nodes, or the graphs of a set), and which of them count.
 struct Labels {
-  torch::Tensor y;         // [n] int64, -1: unknown
-  torch::Tensor loss;      // [k] int64: nodes whose loss is trained on, ascending
-  torch::Tensor evaluate;  // [m] int64: nodes that the metric sees, ascending
+  torch::Tensor y;           // [items] int64, -1: unknown
+  torch::Tensor loss;        // [k] int64: items whose loss is trained on, ascending
+  torch::Tensor evaluate;    // [m] int64: items that the metric sees, ascending
+  torch::Tensor edge_truth;  // [nnz] uint8: edges that make the label; undefined where unknown
 };
 
 /// One environment: a graph with its labels. Domains of one role that share `group` are scored
@@ -43,6 +44,8 @@ struct TrainView {
   int64_t classes = 0;
   int64_t features = 0;
   LossKind loss = LossKind::softmax;
+  std::string level = "node";
+  int64_t edge_features = 0;
   /// Mean validation metric of a predictor, in percent, for methods that choose something while
   /// they train; the labels behind it stay out of sight. Empty where there is nothing to ask.
   std::function<double(const Predictor&)> validate;

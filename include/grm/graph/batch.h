@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "grm/core/rng.h"
-#include "grm/graph/adjacency.h"
+#include "grm/graph/graph.h"
 
 namespace grm {
 
@@ -17,6 +17,7 @@ struct GraphBatch {
   torch::Tensor nodes;          // [N] int64: each row's node in the domain graph
   torch::Tensor graph_of_node;  // [N] int64
   AdjacencyPtr edges;           // [N, N] observed pairs inside each graph
+  torch::Tensor edge_ids;       // [nnz] int64, edge id in the set; defined by pick_graphs alone
 
   int64_t rows() const { return nodes.numel(); }
 };
@@ -30,6 +31,9 @@ GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
 
 /// The whole domain graph as a batch of one.
 GraphBatch whole_batch(const AdjacencyPtr& edges);
+
+/// The graphs `ids` (int64) of a packed set, whole and in this order, without per-graph allocations.
+GraphBatch pick_graphs(const Graph& set, const torch::Tensor& ids);
 
 /// One graph per row of `members` (node ids, ascending), each with all stored pairs between them.
 GraphBatch induced_batch(const Adjacency& edges, const Csr& members);

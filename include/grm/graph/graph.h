@@ -34,8 +34,18 @@ struct Graph {
   std::string name;
   AdjacencyPtr edges;  // [n, n]
   Features x;
+  // A set of graphs is packed into one whose edges are block-diagonal: nothing has to be put
+  // together graph by graph while training.
+  torch::Tensor parts;         // [graphs + 1] int64, first node of each graph; undefined: one graph
+  Features edge_x;             // features of the edges, a row for each; empty where there are none
+  torch::Tensor edge_weights;  // [nnz] float, weights that belong to the data; undefined: all ones
 
   int64_t nodes() const { return edges->rows(); }
+  /// What is classified: the graphs of a set, else the nodes.
+  int64_t items() const { return parts.defined() ? parts.numel() - 1 : nodes(); }
 };
+
+/// Rows of X in the given order, int64 ids; the shift stays.
+Features pick_rows(const Features& x, const torch::Tensor& rows);
 
 }  // namespace grm

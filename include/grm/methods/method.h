@@ -37,6 +37,12 @@ class Method {
   /// gives the class probabilities. Repeatable: the same model gives the same bits.
   virtual torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) = 0;
 
+  /// Scores of the edges of some graphs of a set, [edges of those graphs] in the order of
+  /// pick_graphs: higher for what the prediction rests on. Undefined if the method has none.
+  virtual torch::Tensor edge_scores(const Graph& /*set*/, const torch::Tensor& /*items*/) {
+    return {};
+  }
+
   /// The model: what is saved, loaded and needed to predict.
   virtual nn::ParameterSet& parameters() = 0;
   virtual std::vector<nn::Adam*> optimisers() = 0;
@@ -72,7 +78,8 @@ struct MethodEntry {
 
 /// The one table of methods.
 const std::vector<MethodEntry>& methods();
-const MethodEntry& find_method(const std::string& name);  // Error(config) with a suggestion
+/// A method may have one entry per level (erm, grm). Error(config) with a suggestion.
+const MethodEntry& find_method(const std::string& name, const std::string& level = "node");
 
 /// A method chosen by name and preset with its options, ready to be set and built. Values come
 /// from the declared defaults, then the preset, then what is suggested for the dataset.

@@ -15,17 +15,18 @@ namespace {
 
 // Sets from the disk cache, computed and stored there if they are not in it. A cache that cannot be
 // read or written costs time, never a run.
-InfluenceSets cached_influence(const Adjacency& edges, const InfluenceRule& rule) {
-  const std::string path =
-      cache_folder() + "/influence/" + sha256(influence_key(edges, rule)) + ".safetensors";
+template <class Read, class Compute>
+auto cached_sets(const std::string& key, int64_t nodes, const InfluenceRule& rule, const Read& read,
+                 const Compute& compute) {
+  const std::string path = cache_folder() + "/influence/" + sha256(key) + ".safetensors";
   try {
-    return InfluenceSets::from_tensors(io::read_safetensors(path).tensors);
+    return read(io::read_safetensors(path).tensors);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::io) log_warning("computed anew: {}", error.what());
   }
   const Stopwatch watch;
-  const InfluenceSets sets = influence_sets(edges, rule);
-  log_info("influential nodes of {} nodes: {}, {:.1f} members on average, {:.1f} s", edges.rows(),
+  const auto sets = compute();
+  log_info("influential nodes of {} nodes: {}, {:.1f} members on average, {:.1f} s", nodes,
            rule.sampled ? "sampled" : "exact", sets.mean_size(), watch.seconds());
   try {
     io::write_safetensors(path, {sets.to_tensors(), {}});
@@ -33,6 +34,23 @@ InfluenceSets cached_influence(const Adjacency& edges, const InfluenceRule& rule
     log_warning("influential nodes are not cached: {}", error.what());
   }
   return sets;
+}
+
+InfluenceSets cached_influence(const Adjacency& edges, const InfluenceRule& rule) {
+  return cached_sets(influence_key(edges, rule), edges.rows(), rule, InfluenceSets::from_tensors,
+                     [&] { return influence_sets(edges, rule); });
+}
+
+PackedInfluence cached_influence(const Graph& set, const InfluenceRule& rule) {
+  // The sets follow from the edges; only their layout in the file depends on the parts.
+  const std::string key =
+      influence_key(*set.edges, rule) +
+      fmt::format(" parts {}", sha256({static_cast<const char*>(set.parts.data_ptr()),
+                                       static_cast<size_t>(set.parts.nbytes())}));
+  return cached_sets(
+      key, set.nodes(), rule,
+      [&](const auto& tensors) { return PackedInfluence::from_tensors(tensors, set.parts); },
+      [&] { return packed_influence(*set.edges, set.parts, rule); });
 }
 
 InfluenceRule rule_for(const GrmOptions& options, int64_t nodes) {
@@ -64,6 +82,14 @@ torch::Tensor averaging_matrix(const InfluenceSets& sets, torch::Dtype dtype) {
   return members.to(dtype).div_(sizes.to(dtype));
 }
 
+// The graphs `ids` of a pattern that is block-diagonal over the parts of the set.
+GraphBatch pick_pattern(const Graph& set, const AdjacencyPtr& pattern, const torch::Tensor& ids) {
+  Graph graph;
+  graph.edges = pattern;
+  graph.parts = set.parts;
+  return pick_graphs(graph, ids);
+}
+
 torch::Tensor shares(const Adjacency& pattern) {
   const torch::Tensor sizes = pattern.in.offsets.diff();
   return (1.0 / sizes.to(torch::kFloat64)).repeat_interleave(sizes);
@@ -93,6 +119,12 @@ InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options, 
   }
 }
 
+InfluencePool::InfluencePool(const AdjacencyPtr& sets, torch::Dtype dtype) : pattern_(sets) {
+  sets_.nodes = sets->rows();
+  sets_.sparse = sets;
+  weights_ = shares(*pattern_).to(dtype);
+}
+
 torch::Tensor InfluencePool::mean(const torch::Tensor& rows) const {
   if (pattern_) return ops::spmm(pattern_, weights_, rows);
   return averaging_.matmul(rows);
@@ -101,10 +133,68 @@ torch::Tensor InfluencePool::mean(const torch::Tensor& rows) const {
 DomainCache::DomainCache(const GrmOptions& options, torch::Dtype dtype)
     : options_(options), dtype_(dtype), propagation_(options.conv, dtype) {}
 
-const InfluencePool& DomainCache::influence(const AdjacencyPtr& edges) {
-  std::unique_ptr<InfluencePool>& pool = influence_[edges];
-  if (!pool) pool = std::make_unique<InfluencePool>(*edges, options_, dtype_);
-  return *pool;
+DomainView DomainCache::whole(const Graph& graph, bool with_influence) {
+  DomainView view;
+  view.graph = graph;
+  view.graph.x = features(graph);
+  if (options_.propagates()) view.propagation = propagation(graph.edges);
+  if (with_influence) view.influence = influence(graph.edges);
+  return view;
+}
+
+DomainView DomainCache::pick(const Graph& set, const torch::Tensor& ids, const GraphBatch& batch,
+                             bool with_influence) {
+  DomainView view;
+  view.graph.name = set.name;
+  view.graph.edges = batch.edges;
+  view.graph.parts = batch.node_offsets;
+  view.graph.x = pick_rows(set.x, batch.nodes);
+  if (options_.encoder == "gin") {
+    if (set.edge_x.width() > 0) view.graph.edge_x = pick_rows(set.edge_x, batch.edge_ids);
+    if (set.edge_weights.defined()) {
+      view.graph.edge_weights = set.edge_weights.index_select(0, batch.edge_ids);
+    }
+  }
+  if (options_.propagates()) {
+    // The operator of a batch is a block of that of the set: nothing is built while training.
+    const nn::Propagation& whole = set_propagation(set);
+    const GraphBatch block = pick_pattern(set, whole.pattern, ids);
+    view.propagation.pattern = block.edges;
+    if (whole.weights.defined()) {
+      view.propagation.weights = whole.weights.index_select(0, block.edge_ids);
+    }
+  }
+  if (with_influence) {
+    view.influence = std::make_shared<InfluencePool>(set_influence(set).pick(ids), dtype_);
+  }
+  return view;
+}
+
+AdjacencyPtr DomainCache::pick_self_paired(const Graph& set, const torch::Tensor& ids) {
+  return pick_pattern(set, self_paired(set.edges), ids).edges;
+}
+
+const nn::Propagation& DomainCache::set_propagation(const Graph& set) {
+  nn::Propagation& whole = set_propagation_[set.edges];
+  if (!whole.pattern) {
+    whole = nn::make_propagation(options_.conv, set.edges, set.edge_weights, dtype_);
+  }
+  return whole;
+}
+
+const PackedInfluence& DomainCache::set_influence(const Graph& set) {
+  const auto found = set_influence_.find(set.edges);
+  if (found != set_influence_.end()) return found->second;
+  InfluenceRule rule;
+  rule.max_length = options_.influence_length;
+  rule.min_paths = options_.influence_paths;
+  return set_influence_.emplace(set.edges, cached_influence(set, rule)).first->second;
+}
+
+std::shared_ptr<const InfluencePool> DomainCache::influence(const AdjacencyPtr& edges) {
+  std::shared_ptr<const InfluencePool>& pool = influence_[edges];
+  if (!pool) pool = std::make_shared<InfluencePool>(*edges, options_, dtype_);
+  return pool;
 }
 
 AdjacencyPtr DomainCache::self_paired(const AdjacencyPtr& edges) {

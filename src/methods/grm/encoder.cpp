@@ -17,13 +17,17 @@ Encoder::Encoder(nn::ParameterSet& set, const GrmOptions& options, int64_t input
   const auto layer = [&](const std::string& name, int64_t in, int64_t out, torch::Tensor& weight,
                          torch::Tensor& bias) {
     // Each head is drawn by the law of a layer of its own width `out`, although stored `wide`.
-    const bool gcn = !local();
+    const bool gcn = kind_ == "gcn2" || kind_ == "gcn1";
     const double bound = gcn ? std::sqrt(6.0 / static_cast<double>(in + out))
                              : 1.0 / std::sqrt(static_cast<double>(in));
     weight = set.uniform("encoder." + name + ".weight", {in, wide}, bound);
     bias = gcn ? set.constant("encoder." + name + ".bias", {wide}, 0.0)
                : set.uniform("encoder." + name + ".bias", {wide}, bound);
   };
+  if (kind_ == "gin") {  // the network before this one is all but the heads
+    layer("heads", input_width, options.latent, second_weight_, second_bias_);
+    return;
+  }
   layer("first", input_width, first_out, first_weight_, first_bias_);
   if (kind_ == "linear") return;
   layer("heads", wide, options.latent, second_weight_, second_bias_);
@@ -40,6 +44,8 @@ Posterior Encoder::posterior(const torch::Tensor& rows, const nn::Propagation& p
   torch::Tensor heads;
   if (kind_ == "linear") {
     heads = rows + first_bias_;
+  } else if (kind_ == "gin") {
+    heads = torch::addmm(second_bias_, rows, second_weight_);
   } else {
     torch::Tensor hidden = (local() ? rows : p.apply(rows)) + first_bias_;
     if (norm_) hidden = batch_norm_.forward(hidden, pass);

@@ -16,11 +16,49 @@ void GrmOptions::declare(OptionList& list) {
   list.choice("encoder_input", encoder_input, {"concat", "raw", "centred"},
               "node and domain representations concatenated (paper, settings), the features "
               "(paper, Eq. 4), or the features minus their domain mean");
-  list.choice("encoder", encoder, {"gcn2", "gcn1", "mlp", "linear"},
-              "two propagating layers (paper), one, none, or a single linear map");
+  declare_encoder(list, {"gcn2", "gcn1", "mlp", "linear"});
+  declare_decoder(list);
+  list.choice("readout", readout, {"centre", "mean"},
+              "an ego-net's logits: those of its target node, or the mean over its nodes");
+  declare_losses(list);
+  list.choice("influence", influence, {"auto", "exact", "sampled"},
+              "V_i^D: all of it, a sample, or exact where it fits the budget");
+  declare_influence(list);
+  list.add("influence_members", influence_members, {1, 1e6}, "sampled: members kept per node");
+  list.add("influence_neighbours", influence_neighbours, {1, 1e6},
+           "sampled: neighbours that estimate the two means");
+  list.add("influence_budget_mib", influence_budget_mib, {1, 1e9},
+           "memory that exact sets of one graph may take under influence = auto");
+  declare_optimiser(list);
+}
+
+void GrmOptions::declare_graph_level(OptionList& list) {
+  list.add("batch", batch, {1, 1e9}, "graphs per optimiser step");
+  list.choice("encoder_input", encoder_input, {"concat", "raw"},
+              "node and domain representations concatenated (paper, settings), or the features "
+              "(paper, Eq. 4)");
+  declare_encoder(list, {"gcn2", "gcn1", "mlp", "linear", "gin"});
+  list.add("gin_layers", gin_layers, {1, 64}, "encoder = gin: layers");
+  list.add("gin_hidden", gin_hidden, {1, 65536}, "encoder = gin: width of its layers");
+  list.add("gin_virtual_node", gin_virtual_node, "encoder = gin: a virtual node for each graph");
+  declare_decoder(list);
+  declare_losses(list);
+  declare_influence(list);
+  declare_optimiser(list);
+}
+
+void GrmOptions::declare_encoder(OptionList& list, const std::vector<std::string>& kinds) {
+  list.choice("encoder", encoder, kinds,
+              kinds.back() == "gin"
+                  ? "two propagating layers (paper), one, none, a single linear map, or a GIN that "
+                    "reads edge features"
+                  : "two propagating layers (paper), one, none, or a single linear map");
   list.add("encoder_norm", encoder_norm, "batch normalisation before the encoder's ReLU");
   list.add("log_sigma_bias", log_sigma_bias, {-10, 4},
            "added to log sigma; -3 starts almost deterministic");
+}
+
+void GrmOptions::declare_decoder(OptionList& list) {
   list.add("latent", latent, {1, 65536}, "width d_z of the latent variable");
   list.add("decoder_width", decoder_width, {0, 1e6},
            "width of the generated node features; 0: that of the input features (literal)");
@@ -33,8 +71,9 @@ void GrmOptions::declare(OptionList& list) {
               "plain sum of the published code");
   list.add("hidden", hidden, {1, 65536}, "hidden width of the classifier and of the input GCNs");
   list.add("dropout", dropout, {0, 0.99}, "dropout after the first layer of each GCN");
-  list.choice("readout", readout, {"centre", "mean"},
-              "an ego-net's logits: those of its target node, or the mean over its nodes");
+}
+
+void GrmOptions::declare_losses(OptionList& list) {
   list.add("alpha", alpha, {0, 1e6}, "weight of the regularisation loss L_r");
   list.add("beta", beta, {0, 1e6}, "weight of the invariance loss L_d");
   list.add("theta", theta, {1e-6, 1 - 1e-6}, "prior probability of a generated edge");
@@ -47,15 +86,14 @@ void GrmOptions::declare(OptionList& list) {
               "induced by each V_i^D");
   list.choice("ablation", ablation, {"none", "R", "I", "V"},
               "leave out the regularisation loss, the invariance loss, or the sampling");
-  list.choice("influence", influence, {"auto", "exact", "sampled"},
-              "V_i^D: all of it, a sample, or exact where it fits the budget");
+}
+
+void GrmOptions::declare_influence(OptionList& list) {
   list.add("influence_length", influence_length, {0, 20}, "L*, largest mean path length");
   list.add("influence_paths", influence_paths, {0, 1e9}, "P*, smallest geometric mean of paths");
-  list.add("influence_members", influence_members, {1, 1e6}, "sampled: members kept per node");
-  list.add("influence_neighbours", influence_neighbours, {1, 1e6},
-           "sampled: neighbours that estimate the two means");
-  list.add("influence_budget_mib", influence_budget_mib, {1, 1e9},
-           "memory that exact sets of one graph may take under influence = auto");
+}
+
+void GrmOptions::declare_optimiser(OptionList& list) {
   list.choice("optimiser", optimiser, {"adam", "adamw"}, "Adam (paper) or AdamW (published code)");
   list.add("lr", lr, {0, 10}, "learning rate");
   list.add("weight_decay", weight_decay, {0, 10}, "weight decay");
@@ -69,9 +107,47 @@ void GrmOptions::check() const {
          "method.scope = whole needs method.edge_support = observed: all pairs of a domain graph "
          "would be n^2 generated edges");
   }
+  if (encoder == "gin" && domain_encoding == "exact") {
+    fail(ErrorKind::config,
+         "method.encoder = gin encodes whole graphs; method.domain_encoding = exact needs an "
+         "encoder of one or two layers (gcn2, gcn1)");
+  }
   if (fanout.empty() && scope == "ego") {
     fail(ErrorKind::config, "method.fanout is empty; give one number per hop, as in [20, 0]");
   }
+}
+
+GrmOptions graph_level_options() {
+  GrmOptions options;
+  options.batch = 32;
+  options.readout = "mean";
+  return options;
+}
+
+std::vector<Preset> grm_graph_presets() {
+  return {
+      {"paper",
+       "Settings of the paper: concatenated inputs, 2-layer GCN encoder, all pairs of each graph",
+       {{"train.epochs", "400"}, {"train.patience", "25"}}},
+      {"paper-raw",
+       "The paper's Eq. 4: the encoder reads the features themselves",
+       {{"encoder_input", "raw"},
+        {"lr", "0.001"},
+        {"train.epochs", "400"},
+        {"train.patience", "25"}}},
+      {"gin",
+       "Ours: a GIN encodes raw node and edge features, weights are generated on observed edges",
+       {{"encoder_input", "raw"},
+        {"encoder", "gin"},
+        {"log_sigma_bias", "-3"},
+        {"edge_support", "observed"},
+        {"latent_reduction", "mean"},
+        {"beta", "0.01"},
+        {"lr", "0.001"},
+        {"weight_decay", "0"},
+        {"train.epochs", "400"},
+        {"train.patience", "25"}}},
+  };
 }
 
 std::vector<Preset> grm_presets() {

@@ -4,49 +4,67 @@
 
 #include "grm/methods/grm/domain.h"
 #include "grm/methods/grm/losses.h"
+#include "grm/nn/graph_encoder.h"
 
 namespace grm {
 
 /// What the whole domain graph contributes to every G cut from it.
 struct DomainEncoding {
   EncoderInput input;
-  torch::Tensor transformed;       // [n, 2 d_z], first encoder map of every node
+  torch::Tensor transformed;       // [n, 2 d_z], first encoder map of every node (gin: its rows)
   std::optional<Posterior> local;  // posterior of every node, if the encoder does not propagate
 };
 
 /// A batch of G's with the operators that act on it.
 struct PreparedBatch {
   GraphBatch batch;
-  nn::Propagation propagation;  // on observed edges, for the encoder
+  nn::Propagation propagation;    // on observed edges, for the encoder
+  AdjacencyPtr pairs;             // those of the generated edges; null: found when they are needed
+  std::optional<DomainView> own;  // graph level: the batch is its own domain, row by row
 };
 
 /// The generator and the classifier, in the order of the paper's Section 3.
 class GrmModel {
  public:
-  GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t features, int64_t classes);
+  GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t features, int64_t classes,
+           int64_t edge_features = 0);
 
   /// Section 3.2: u for all nodes of the domain graph, and the encoder's first map of it.
   DomainEncoding encode_domain(const Graph& graph, nn::Pass& pass);
+  DomainEncoding encode_domain(const DomainView& view, nn::Pass& pass);
   PreparedBatch prepare(GraphBatch batch);
+  /// Graph level: the graphs `ids` of a packed set. The loss needs V_i^D, prediction may not.
+  PreparedBatch prepare(const Graph& set, const torch::Tensor& ids, bool for_loss);
   /// Q(Z | G) for the rows of a batch.
   Posterior posterior(const DomainEncoding& domain, const PreparedBatch& g, const nn::Pass& pass);
   /// z = mu + sigma eps; mu itself if eps is undefined.
   static torch::Tensor sample(const Posterior& q, const torch::Tensor& eps);
   /// The generated edges over the pairs that `edge_support` names.
   GeneratedEdges generate(const PreparedBatch& g, const torch::Tensor& z);
-  /// Logits per graph of the batch (ego) or per node (whole).
+  /// The generated weights [nnz] of the observed edges of a batch.
+  torch::Tensor observed_weights(const PreparedBatch& g, const torch::Tensor& z) const;
+  /// Logits per graph of the batch (ego-nets, graph level) or per node (whole).
   torch::Tensor classify(const PreparedBatch& g, const torch::Tensor& z,
                          const GeneratedEdges& edges, nn::Pass& pass);
-  /// Section 3.3: h_i for the rows of a batch.
-  torch::Tensor domain_representation(const Graph& graph, const DomainEncoding& domain,
-                                      const PreparedBatch& g, const nn::Pass& pass);
+  /// Section 3.3: h_i for the rows of a batch, whose posterior is q.
+  torch::Tensor domain_representation(const DomainView& view, const DomainEncoding& domain,
+                                      const PreparedBatch& g, const Posterior& q,
+                                      const nn::Pass& pass);
   /// Section 3.4: all terms. `items` are the rows of the logits that carry the labels y.
   GrmTerms losses(const Graph& graph, const PreparedBatch& g, const torch::Tensor& eps,
                   LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
                   nn::Pass& pass);
+  /// The same at graph level, where every graph of the batch carries a label.
+  GrmTerms losses(const PreparedBatch& g, const torch::Tensor& eps, LossKind loss,
+                  const torch::Tensor& y, nn::Pass& pass);
 
  private:
-  torch::Tensor input_gcn(int which, const Graph& graph, nn::Pass& pass);
+  torch::Tensor input_gcn(int which, const DomainView& view, nn::Pass& pass);
+  /// Whether the rows of a batch are the nodes of its domain, in order.
+  bool same_rows(const PreparedBatch& g) const { return g.own || options_.scope == "whole"; }
+  GrmTerms losses(const DomainView& view, const PreparedBatch& g, const torch::Tensor& eps,
+                  LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
+                  nn::Pass& pass);
 
   GrmOptions options_;
   torch::Dtype dtype_;
@@ -55,7 +73,8 @@ class GrmModel {
     nn::GcnLayer first, second;
     nn::BatchNorm norm;
   };
-  InputGcn input_gcn_[2];  // GCN_node and GCN_dom (concat only)
+  InputGcn input_gcn_[2];                            // GCN_node and GCN_dom (concat only)
+  std::unique_ptr<nn::GraphEncoder> graph_encoder_;  // encoder = gin only
   std::unique_ptr<Encoder> encoder_;
   Decoder decoder_;
 };

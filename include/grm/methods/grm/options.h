@@ -21,6 +21,9 @@ struct GrmOptions {
   std::string encoder = "gcn2";
   bool encoder_norm = false;
   double log_sigma_bias = 0.0;
+  int64_t gin_layers = 3;  // graph level: encoder = gin
+  int64_t gin_hidden = 128;
+  bool gin_virtual_node = false;
   int64_t latent = 128;
   int64_t decoder_width = 128;
   int64_t edge_width = 128;
@@ -52,6 +55,8 @@ struct GrmOptions {
   int64_t samples = 5;
 
   void declare(OptionList& list);
+  /// Graph level: what concerns ego-nets, large domain graphs and the readout is left out.
+  void declare_graph_level(OptionList& list);
   /// Error(config) for combinations that contradict each other.
   void check() const;
 
@@ -60,9 +65,22 @@ struct GrmOptions {
   bool stochastic() const { return ablation != "V"; }
   /// V_i^D is needed by the concatenated encoder input and by the invariance loss.
   bool concat() const { return encoder_input == "concat"; }
+  /// Whether any layer before the generated graph needs the operator of the observed edges.
+  bool propagates() const { return concat() || encoder == "gcn2" || encoder == "gcn1"; }
+
+ private:
+  void declare_encoder(OptionList& list, const std::vector<std::string>& kinds);
+  void declare_decoder(OptionList& list);
+  void declare_losses(OptionList& list);
+  void declare_influence(OptionList& list);
+  void declare_optimiser(OptionList& list);
 };
+
+/// Defaults at graph level: batches of 32 graphs, the mean of the node logits is a graph's.
+GrmOptions graph_level_options();
 
 /// Presets of the registry, the paper's first.
 std::vector<Preset> grm_presets();
+std::vector<Preset> grm_graph_presets();
 
 }  // namespace grm

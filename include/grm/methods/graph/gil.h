@@ -1,0 +1,26 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include "grm/data/task.h"
+
+// The parts of GIL's objective over a batch of B graphs with environments e_i (int64 [B]). Only
+// environments that have members in the batch count, K' of them.
+namespace grm::graph_level::gil {
+
+/// Row e weighs the members of environment e by 1 / their number: [K', B], of the given type.
+torch::Tensor environment_weights(const torch::Tensor& environments, torch::Dtype dtype);
+
+/// dl_i / dlogits_i of each row alone: softmax - onehot, or (sigmoid - onehot) / 2 for the 2-output
+/// loss. [B, C]
+torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y);
+
+/// G_e = mean_{i in e} residual_i [input_i ; 1]^T, the gradient of R_e with respect to a last layer
+/// logits = input W + b: [K', C, d + 1].   weights: [K', B], residuals: [B, C], inputs: [B, d]
+torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& residuals,
+                             const torch::Tensor& inputs);
+
+/// trace Var_e(G_e) = (1 / K') sum_e ||G_e - mean_e G_e||^2, a scalar.
+torch::Tensor gradient_variance(const torch::Tensor& gradients);
+
+}  // namespace grm::graph_level::gil

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grm/methods/backbone_method.h"
+#include "grm/methods/graph/batches.h"
+
+namespace grm::graph_level {
+
+/// Options that all graph-level methods share; members hold the common defaults.
+struct GraphTrainOptions {
+  int64_t batch = 32;
+  OptimiserOptions optimiser{"adam", 1e-3, 0.0};
+  std::string pooling = "mean";
+  bool accumulate = false;
+  void declare(OptionList& list);
+};
+
+/// Widths of a head: {in, classes}, or {in, 2 in, classes} with `layers` = 2.
+std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes);
+
+/// The graphs of one training step.
+struct TrainBatch {
+  nn::GraphInput input;
+  torch::Tensor ids;  // [B] int64: graphs of the training set
+  torch::Tensor y;    // [B] int64
+  nn::Pass pass;      // training mode, with the dropout stream of this step
+};
+
+/// What a step minimises, and its parts for the record.
+struct BatchLoss {
+  torch::Tensor total;  // a scalar, differentiated
+  std::vector<LossTerm> terms;
+};
+
+/// A method on one training set of graphs. The subclass creates its networks in set_, then calls
+/// start_optimiser(), and trains with run_epoch().
+class GraphMethod : public Method {
+ public:
+  torch::Tensor logits(const Graph& set, const torch::Tensor& items) override;
+  torch::Tensor edge_scores(const Graph& set, const torch::Tensor& items) override;
+  nn::ParameterSet& parameters() override { return set_; }
+  std::vector<nn::Adam*> optimisers() override { return {&*optimiser_}; }
+
+ protected:
+  GraphMethod(const GraphTrainOptions& training, const TrainView& view, const Rng& rng);
+
+  /// Logits [B, classes] of a batch; called in evaluation mode without gradients.
+  virtual torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) = 0;
+  /// Scores [nnz] of a batch's edges, or undefined.
+  virtual torch::Tensor batch_edge_scores(const nn::GraphInput& /*batch*/, nn::Pass& /*pass*/) {
+    return {};
+  }
+
+  /// Adam over `parameters` (of set_) with the shared options.
+  void start_optimiser(const nn::ParameterSet::Named& parameters);
+  void start_optimiser() { start_optimiser(set_.parameters()); }
+
+  /// Goes over the training graphs once, `ids` of them where given (they may repeat). All
+  /// optimisers() step after every batch, or once at the end on the mean of the batches' losses
+  /// (`accumulate`). Returns "total" and the terms, averaged over batches.
+  std::vector<LossTerm> run_epoch(int64_t epoch,
+                                  const std::function<BatchLoss(TrainBatch&)>& objective,
+                                  const torch::Tensor& ids = {});
+
+  /// The rows that `of_batch` gives for the graphs `items`, in evaluation mode, some hundred graphs
+  /// at a time. Undefined where it gives nothing.
+  torch::Tensor by_chunks(
+      const Graph& set, const torch::Tensor& items,
+      const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const;
+
+  const Domain& training() const { return view_.training.front(); }
+  torch::Tensor pooled(const nn::GraphInput& batch, const torch::Tensor& rows) const {
+    return nn::pool(training_options_.pooling, batch.node_offsets, rows);
+  }
+
+  GraphTrainOptions training_options_;
+  TrainView view_;
+  Rng rng_;
+  nn::ParameterSet set_;
+  std::optional<nn::Adam> optimiser_;
+};
+
+}  // namespace grm::graph_level

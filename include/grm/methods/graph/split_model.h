@@ -1,0 +1,83 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grm/data/task.h"
+#include "grm/methods/graph/normalised_scorer.h"
+#include "grm/methods/graph/subgraph.h"
+
+namespace grm::graph_level {
+
+struct SplitOptions {
+  nn::GraphEncoderOptions encoder;
+  int64_t c_dim = 0;
+  std::string c_in = "raw";
+  std::string c_rep = "rep";
+  double r = 0.25;
+  void declare(OptionList& list);
+  nn::GraphEncoderOptions classifier() const;  // the encoder's options with width c_dim
+};
+
+/// The hinge of the spurious head and what it may touch.
+struct HingeOptions {
+  double beta = 0.0;
+  bool gradient = true;
+  bool statistics = false;
+  void declare(OptionList& list);
+};
+
+/// The model of CIGA and GALA. An extractor scores the edges from H = GNN(g); the ceil(r |E|) best
+/// of each graph make the causal subgraph, the rest the spurious one; one classifier GNN reads
+/// both, with messages scaled by sig(s) and sig(-s). r < 0 cuts nothing: both branches see the
+/// whole graph.
+class SplitModel {
+ public:
+  /// ciga: scores of [2d -> 4d -> 1]; without a cut the spurious branch is weighted sig(s) too.
+  /// gala: normalised scores; without a cut it is weighted 1 - sig(s).
+  enum class Kind { ciga, gala };
+
+  SplitModel(nn::ParameterSet& set, const SplitOptions& options, const std::string& pooling,
+             const HingeOptions& hinge, const TrainView& view, Kind kind);
+
+  struct Wanted {
+    bool contrast = false;
+    bool spurious = false;  // needs a model with beta > 0
+  };
+  struct Output {
+    torch::Tensor logits;    // [B, C]
+    torch::Tensor pooled;    // [B, c_dim], what the head reads
+    torch::Tensor contrast;  // [B, d], rows of length 1; undefined unless wanted
+    torch::Tensor spurious;  // [B, C] logits of the spurious branch; undefined unless wanted
+  };
+  Output forward(const nn::GraphInput& batch, nn::Pass& pass, const Wanted& wanted);
+  torch::Tensor scores(const nn::GraphInput& batch, nn::Pass& pass);  // [nnz]
+
+ private:
+  // A part of the batch with its messages' weights, ready for the classifier.
+  struct Branch {
+    nn::GraphInput input;
+    torch::Tensor nodes;  // rows of the batch in it; undefined: all
+  };
+  torch::Tensor score(const torch::Tensor& h, const nn::GraphInput& batch, nn::Pass& pass) const;
+  Branch branch(const nn::GraphInput& batch, const torch::Tensor& h, const torch::Tensor& keep,
+                const torch::Tensor& mask) const;
+  torch::Tensor read(const Branch& branch, nn::Pass& pass);
+  torch::Tensor read_spurious(const Branch& branch, nn::Pass& pass);
+
+  SplitOptions options_;
+  HingeOptions hinge_;
+  std::string pooling_;
+  Kind kind_;
+  std::unique_ptr<nn::GraphEncoder> extractor_, classifier_;
+  EdgeScorer plain_;
+  NormalisedScorer normalised_;
+  nn::Mlp head_, spurious_;
+  nn::Linear spurious_last_;
+  std::vector<torch::Tensor> statistics_;  // buffers of the classifier
+};
+
+}  // namespace grm::graph_level

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grm/core/options.h"
+#include "grm/graph/batch.h"
+#include "grm/nn/layers.h"
+
+// Networks on batches of whole graphs.
+namespace grm::nn {
+
+/// A batch of graphs with what its nodes and edges carry. Either `x` or `rows` is set.
+struct GraphInput {
+  AdjacencyPtr edges;          // [N, N], block-diagonal
+  torch::Tensor node_offsets;  // [B + 1] int64
+  Features x;                  // N rows of raw features
+  torch::Tensor rows;          // [N, d] features that another network made
+  Features edge_x;             // nnz rows, or empty
+  torch::Tensor edge_weights;  // [nnz], weights that belong to the data; undefined: all ones
+  torch::Tensor mask;          // [nnz] in [0, 1], scales each message; undefined: all ones
+};
+
+/// The graphs `ids` of a packed set with their features. `batch` (optional) receives the batch.
+GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* batch = nullptr);
+
+struct GraphEncoderOptions {
+  std::string layer = "gin";  // gin | gcn | le | graph | arma
+  int64_t layers = 3;
+  int64_t hidden = 32;
+  double dropout = 0.0;
+  bool virtual_node = false;
+  bool batch_norm = true;
+  bool relu_last = false;
+  bool embed = true;  // a linear map (of sparse one-hot columns: an atom encoder) before the layers
+  void declare(OptionList& list);
+};
+
+/// Message passing over a batch: [embedding] then layers of (conv, batch norm, ReLU, dropout).
+/// Masked messages are multiplied by the mask before aggregation; root and self terms are not, a
+/// self-loop that a layer adds weighs 1, and degrees for normalisation do not see the mask.
+class GraphEncoder {
+ public:
+  virtual ~GraphEncoder() = default;
+  virtual torch::Tensor forward(const GraphInput& input, Pass& pass) = 0;  // [N, hidden]
+};
+/// `width` is that of x or rows, `edge_width` that of edge_x (0: edges carry nothing).
+std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
+                                                 const GraphEncoderOptions& options, int64_t width,
+                                                 int64_t edge_width);
+
+/// One row per graph of node rows: "mean", "sum" or "max" (0 for a graph without rows).
+torch::Tensor pool(const std::string& kind, const torch::Tensor& node_offsets,
+                   const torch::Tensor& rows);
+
+/// Linear maps with ReLU in between: widths {64, 128, 3} are two maps.
+class Mlp {
+ public:
+  Mlp() = default;
+  Mlp(ParameterSet& set, const std::string& name, const std::vector<int64_t>& widths);
+  torch::Tensor forward(torch::Tensor rows) const;
+
+ private:
+  std::vector<Linear> maps_;
+};
+
+}  // namespace grm::nn

@@ -1,0 +1,64 @@
+// Empirical risk minimisation on a set of graphs: the baseline of the graph level.
+//
+//   L = mean over the graphs of a batch of l(head(pool(f(g))), y)
+//
+// f is the encoder that the other methods use as their predictor, fed with the raw features.
+#include <torch/types.h>
+
+#include "grm/methods/graph/model.h"
+#include "grm/methods/table.h"
+#include "grm/nn/losses.h"
+
+namespace grm::graph_level {
+namespace {
+
+struct ErmOptions {
+  nn::GraphEncoderOptions encoder;
+  GraphTrainOptions training;
+  int64_t head_layers = 2;
+
+  void declare(OptionList& list) {
+    encoder.declare(list);
+    training.declare(list);
+    list.add("head_layers", head_layers, {1, 2},
+             "linear maps of the head; two have a hidden width of twice the encoder's");
+  }
+};
+
+class Erm final : public GraphMethod {
+ public:
+  Erm(const ErmOptions& options, const TrainView& view, const Rng& rng)
+      : GraphMethod(options.training, view, rng),
+        encoder_(nn::make_graph_encoder(set_, "encoder", options.encoder, view.features,
+                                        view.edge_features)),
+        head_(set_, "head",
+              head_widths(options.encoder.hidden, options.head_layers, view.classes)) {
+    start_optimiser();
+  }
+
+  std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    return run_epoch(epoch, [this](TrainBatch& batch) {
+      const torch::Tensor out = batch_logits(batch.input, batch.pass);
+      return BatchLoss{nn::supervised_loss(view_.loss, out, batch.y), {}};
+    });
+  }
+
+ private:
+  torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {
+    return head_.forward(pooled(batch, encoder_->forward(batch, pass)));
+  }
+
+  std::unique_ptr<nn::GraphEncoder> encoder_;
+  nn::Mlp head_;
+};
+
+}  // namespace
+}  // namespace grm::graph_level
+
+namespace grm {
+
+std::unique_ptr<MethodRecipe> make_graph_erm() {
+  return std::make_unique<SimpleRecipe<graph_level::ErmOptions, graph_level::Erm>>();
+}
+
+}  // namespace grm

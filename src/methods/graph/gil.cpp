@@ -1,0 +1,211 @@
+// GIL (Li et al., NeurIPS 2022): environments are read off the part of a graph that does not make
+// the label, and the gradients of their risks are made equal.
+//
+//   Z = GNN_M(x, E),  m_uv = <Z_u, Z_v> / sqrt(d)
+//   invariant edges: the floor(t |E|) highest m of each graph, messages scaled by sig(m)
+//   variant edges:   all others, messages scaled by sig(-m)
+//   hV = pool(GNN_V(variant)), e_i = k-means over all training graphs, once per epoch
+//   hI = pool(GNN_I(invariant)),  logits = w(hI)
+//   L = mean_e R_e + lambda / K sum_e ||G_e - mean_e G_e||^2
+//
+// R_e is the mean loss of the batch's members of e and G_e its gradient with respect to the last
+// linear map of w, which has the closed form mean_{i in e} (p_i - onehot_i) [input_i ; 1]^T. First
+// derivatives are enough to train on it, and they reach all networks but GNN_V.
+//
+// There is no official code. What is our own: the cut is made per graph and stays differentiable
+// through sig(m) (1 / sqrt(d) keeps that from saturating and changes no ranking); a graph keeps at
+// least one edge; k-means sees all training graphs; theta of the penalty is narrowed to the last
+// linear map. No term of the loss reaches GNN_V, so with `variant_encoder = own` it stays as it was
+// drawn; `shared` takes the weights of GNN_I instead.
+#include "grm/methods/graph/gil.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "grm/methods/graph/model.h"
+#include "grm/methods/graph/subgraph.h"
+#include "grm/methods/table.h"
+#include "grm/ops/sparse.h"
+
+namespace grm::graph_level {
+namespace gil {
+
+torch::Tensor environment_weights(const torch::Tensor& environments, torch::Dtype dtype) {
+  const auto e = environments.accessor<int64_t, 1>();
+  std::set<int64_t> present;
+  for (int64_t i = 0; i < e.size(0); ++i) present.insert(e[i]);
+  const torch::Tensor names =
+      torch::tensor(std::vector<int64_t>(present.begin(), present.end()), torch::kInt64);
+  const torch::Tensor member = environments.unsqueeze(0).eq(names.unsqueeze(1)).to(dtype);
+  return member / member.sum(1, true);
+}
+
+torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y) {
+  const torch::Tensor t = torch::one_hot(y, logits.size(1)).to(logits.scalar_type());
+  if (kind == LossKind::softmax) return torch::softmax(logits, 1) - t;
+  return (torch::sigmoid(logits) - t) / static_cast<double>(logits.size(1));
+}
+
+torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& residuals,
+                             const torch::Tensor& inputs) {
+  const int64_t count = weights.size(0), n = inputs.size(0), classes = residuals.size(1);
+  const torch::Tensor extended = torch::cat({inputs, torch::ones({n, 1}, inputs.options())}, 1);
+  const torch::Tensor weighted = weights.unsqueeze(1) * residuals.t().unsqueeze(0);  // [K', C, B]
+  return weighted.reshape({count * classes, n}).matmul(extended).view({count, classes, -1});
+}
+
+torch::Tensor gradient_variance(const torch::Tensor& gradients) {
+  return (gradients - gradients.mean(0, true)).square().sum() /
+         static_cast<double>(gradients.size(0));
+}
+
+}  // namespace gil
+
+namespace {
+
+struct GilOptions {
+  nn::GraphEncoderOptions encoder{"le", 2, 64, 0.0, false, false, true, true};
+  GraphTrainOptions training;
+  int64_t mask_layers = 2;
+  int64_t mask_hidden = 32;
+  bool mask_batch_norm = false;
+  bool mask_embed = false;
+  int64_t head_layers = 2;
+  double t = 0.25;
+  int64_t environments = 3;
+  double lambda = 1e-3;
+  std::string variant_encoder = "own";
+
+  void declare(OptionList& list) {
+    encoder.declare(list);
+    training.declare(list);
+    list.add("mask_layers", mask_layers, {1, 32}, "layers of the network that scores edges");
+    list.add("mask_hidden", mask_hidden, {1, 1e5}, "width of the network that scores edges");
+    list.add("mask_batch_norm", mask_batch_norm, "batch norm in the network that scores edges");
+    list.add("mask_embed", mask_embed, "a linear map before the layers that score edges");
+    list.add("head_layers", head_layers, {1, 2},
+             "linear maps of the head; two have a hidden width of twice the encoder's");
+    list.add("t", t, {1e-6, 1}, "share of the edges of a graph that are invariant");
+    list.add("environments", environments, {1, 1000}, "number K of inferred environments");
+    list.add("lambda", lambda, {0, 1e6}, "weight of the variance of the risks' gradients");
+    list.choice("variant_encoder", variant_encoder, {"own", "shared"},
+                "network behind the environments: one of its own, which nothing trains, or that "
+                "of the invariant part");
+  }
+
+  nn::GraphEncoderOptions mask() const {
+    nn::GraphEncoderOptions o = encoder;  // the same kind of layer, with or without virtual node
+    o.layers = mask_layers;
+    o.hidden = mask_hidden;
+    o.batch_norm = mask_batch_norm;
+    o.embed = mask_embed;
+    o.dropout = 0.0;
+    o.relu_last = false;
+    return o;
+  }
+};
+
+class Gil final : public GraphMethod {
+ public:
+  Gil(const GilOptions& options, const TrainView& view, const Rng& rng)
+      : GraphMethod(options.training, view, rng),
+        options_(options),
+        mask_(nn::make_graph_encoder(set_, "mask", options.mask(), view.features,
+                                     view.edge_features)),
+        encoder_(nn::make_graph_encoder(set_, "encoder", options.encoder, view.features,
+                                        view.edge_features)) {
+    const int64_t width = options.encoder.hidden;
+    if (options.variant_encoder == "own") {
+      variant_ = nn::make_graph_encoder(set_, "variant", options.encoder, view.features,
+                                        view.edge_features);
+    }
+    if (options.head_layers == 2) first_ = nn::Linear(set_, "head.first", width, 2 * width);
+    last_ = nn::Linear(set_, "head.last", options.head_layers * width, view.classes);
+    start_optimiser();
+  }
+
+  std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    const torch::Tensor environments = infer_environments(epoch);
+    return run_epoch(epoch, [&](TrainBatch& batch) {
+      const torch::Tensor inputs = head_inputs(batch.input, batch.pass);
+      const torch::Tensor logits = last_.forward(inputs);
+      const torch::Tensor weights =
+          gil::environment_weights(environments.index_select(0, batch.ids), logits.scalar_type());
+      const torch::Tensor risk = weights.matmul(row_losses(view_.loss, logits, batch.y)).mean();
+      const torch::Tensor penalty = gil::gradient_variance(
+          gil::head_gradients(weights, gil::residuals(view_.loss, logits, batch.y), inputs));
+      return BatchLoss{
+          risk + options_.lambda * penalty,
+          {{"risk", risk.item<double>()}, {"gradient_variance", penalty.item<double>()}}};
+    });
+  }
+
+ private:
+  torch::Tensor scores(const nn::GraphInput& batch, nn::Pass& pass) {
+    const torch::Tensor z = mask_->forward(batch, pass);
+    return ops::sddmm(batch.edges, z, z) / std::sqrt(static_cast<double>(options_.mask_hidden));
+  }
+
+  // One row per graph for the part with the edges `keep`: [B, hidden]; 0 for an empty part.
+  torch::Tensor represent(nn::GraphEncoder& encoder, const nn::GraphInput& batch,
+                          const torch::Tensor& keep, const torch::Tensor& weights,
+                          nn::Pass& pass) const {
+    Subgraph part = cut(batch, keep);
+    if (part.nodes.numel() == 0) {
+      return torch::zeros({batch.node_offsets.numel() - 1, options_.encoder.hidden},
+                          weights.options());
+    }
+    part.input.mask = torch::sigmoid(weights.index_select(0, part.edge_ids));
+    return pooled(part.input, encoder.forward(part.input, pass));
+  }
+
+  // What the last linear map of the head sees: [B, width].
+  torch::Tensor head_inputs(const nn::GraphInput& batch, nn::Pass& pass) {
+    const torch::Tensor m = scores(batch, pass);
+    const torch::Tensor rows =
+        represent(*encoder_, batch, top_share(m.detach(), batch, options_.t), m, pass);
+    return options_.head_layers == 2 ? torch::relu(first_.forward(rows)) : rows;
+  }
+
+  // The environment of every graph of the training set, [items] int64.
+  torch::Tensor infer_environments(int64_t epoch) {
+    const Graph& set = training().graph;
+    const torch::Tensor& ids = training().labels.loss;
+    torch::Tensor found = torch::zeros({set.items()}, torch::kInt64);
+    const int64_t count = std::min(options_.environments, ids.numel());
+    if (count < 2) return found;
+    nn::GraphEncoder& encoder = variant_ ? *variant_ : *encoder_;
+    const torch::Tensor rows =
+        by_chunks(set, ids, [&](const nn::GraphInput& batch, nn::Pass& pass) {
+          const torch::Tensor m = scores(batch, pass);
+          const torch::Tensor variant = top_share(m, batch, options_.t).logical_not();
+          return represent(encoder, batch, variant, -m, pass);
+        });
+    return found.index_put_({ids}, k_means(rows, count, false, rng_.stream("kmeans", epoch)));
+  }
+
+  torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {
+    return last_.forward(head_inputs(batch, pass));
+  }
+  torch::Tensor batch_edge_scores(const nn::GraphInput& batch, nn::Pass& pass) override {
+    return scores(batch, pass);
+  }
+
+  GilOptions options_;
+  std::unique_ptr<nn::GraphEncoder> mask_, encoder_, variant_;
+  nn::Linear first_, last_;
+};
+
+}  // namespace
+}  // namespace grm::graph_level
+
+namespace grm {
+
+std::unique_ptr<MethodRecipe> make_gil() {
+  return std::make_unique<SimpleRecipe<graph_level::GilOptions, graph_level::Gil>>();
+}
+
+}  // namespace grm

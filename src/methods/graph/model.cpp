@@ -1,0 +1,105 @@
+#include "grm/methods/graph/model.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+
+#include "grm/core/error.h"
+
+namespace grm::graph_level {
+namespace {
+
+constexpr int64_t kEvaluated = 256;  // graphs evaluated at a time
+
+}  // namespace
+
+void GraphTrainOptions::declare(OptionList& list) {
+  list.add("batch", batch, {1, 1e6}, "graphs in a training step");
+  optimiser.declare(list);
+  list.choice("pooling", pooling, {"mean", "sum", "max"}, "how node rows become one row per graph");
+  list.add("accumulate", accumulate,
+           "one step per epoch on the mean of all batches' losses, instead of one per batch");
+}
+
+std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes) {
+  if (layers == 1) return {in, classes};
+  return {in, 2 * in, classes};
+}
+
+GraphMethod::GraphMethod(const GraphTrainOptions& training, const TrainView& view, const Rng& rng)
+    : training_options_(training), view_(view), rng_(rng), set_(rng) {
+  if (view.training.size() != 1 || !view.training.front().graph.parts.defined()) {
+    fail(ErrorKind::data,
+         "graph-level methods train on one set of graphs, but the task has {} training domains{}",
+         view.training.size(), view.training.size() == 1 ? ", which is a single graph" : "");
+  }
+}
+
+void GraphMethod::start_optimiser(const nn::ParameterSet::Named& parameters) {
+  const OptimiserOptions& o = training_options_.optimiser;
+  optimiser_.emplace(parameters, o.lr, o.weight_decay, o.decoupled());
+}
+
+torch::Tensor GraphMethod::by_chunks(
+    const Graph& set, const torch::Tensor& items,
+    const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const {
+  const at::NoGradGuard no_grad;
+  std::vector<torch::Tensor> parts;
+  for (int64_t first = 0; first < items.numel(); first += kEvaluated) {
+    const int64_t end = std::min(items.numel(), first + kEvaluated);
+    nn::Pass pass = nn::Pass::evaluate();
+    const torch::Tensor part = of_batch(nn::pick_input(set, items.slice(0, first, end)), pass);
+    if (!part.defined()) return {};
+    parts.push_back(part);
+  }
+  return parts.empty() ? torch::Tensor() : torch::cat(parts);
+}
+
+torch::Tensor GraphMethod::logits(const Graph& set, const torch::Tensor& items) {
+  if (items.numel() == 0) return torch::empty({0, view_.classes}, torch::kFloat32);
+  return by_chunks(set, items, [this](const nn::GraphInput& batch, nn::Pass& pass) {
+    return batch_logits(batch, pass);
+  });
+}
+
+torch::Tensor GraphMethod::edge_scores(const Graph& set, const torch::Tensor& items) {
+  return by_chunks(set, items, [this](const nn::GraphInput& batch, nn::Pass& pass) {
+    return batch_edge_scores(batch, pass);
+  });
+}
+
+std::vector<LossTerm> GraphMethod::run_epoch(int64_t epoch,
+                                             const std::function<BatchLoss(TrainBatch&)>& objective,
+                                             const torch::Tensor& ids) {
+  const Labels& labels = training().labels;
+  const std::vector<torch::Tensor> batches = epoch_batches(
+      ids.defined() ? ids : labels.loss, training_options_.batch, rng_.stream("batches", epoch));
+  const bool accumulate = training_options_.accumulate;
+  const double share = 1.0 / static_cast<double>(batches.size());
+  std::vector<LossTerm> sums{{"total", 0.0}};
+  const auto zero = [this] {
+    for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
+  };
+  const auto step = [this] {
+    for (nn::Adam* optimiser : optimisers()) optimiser->step();
+  };
+  zero();
+  for (size_t k = 0; k < batches.size(); ++k) {
+    TrainBatch batch{nn::pick_input(training().graph, batches[k]), batches[k],
+                     labels.y.index_select(0, batches[k]),
+                     nn::Pass::train(rng_.stream("dropout", epoch, k))};
+    const BatchLoss loss = objective(batch);
+    if (!accumulate) zero();
+    (accumulate ? loss.total * share : loss.total).backward();
+    if (!accumulate) step();
+    sums[0].value += loss.total.item<double>() * share;
+    for (size_t t = 0; t < loss.terms.size(); ++t) {
+      if (k == 0) sums.push_back({loss.terms[t].name, 0.0});
+      sums[t + 1].value += loss.terms[t].value * share;
+    }
+  }
+  if (accumulate) step();
+  return sums;
+}
+
+}  // namespace grm::graph_level

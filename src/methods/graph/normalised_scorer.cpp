@@ -1,0 +1,104 @@
+#include "grm/methods/graph/normalised_scorer.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/types.h>
+
+#include <vector>
+
+#include "grm/core/error.h"
+#include "grm/core/threads.h"
+#include "grm/methods/graph/batches.h"
+#include "grm/ops/sparse.h"
+#include "instance_norm_kernels.h"
+
+namespace grm::graph_level {
+namespace {
+
+constexpr double kEps = 1e-5;
+constexpr int64_t kGraphs = 4;  // graphs that one thread normalises at a time
+
+// Each graph is reduced by one thread, so the result does not depend on their number.
+struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& offsets, const torch::Tensor& rows) {
+    const torch::Tensor x = rows.contiguous();
+    const int64_t graphs = offsets.numel() - 1, cols = x.size(1);
+    const int64_t* first = offsets.data_ptr<int64_t>();
+    torch::Tensor y = torch::empty_like(x);
+    const torch::Tensor scale = torch::empty({graphs, cols}, x.options());
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "instance_norm", [&] {
+      const scalar_t* xp = x.data_ptr<scalar_t>();
+      scalar_t *yp = y.data_ptr<scalar_t>(), *sp = scale.data_ptr<scalar_t>();
+      parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
+        std::vector<double> work(2 * cols);
+        for (int64_t g = begin; g < end; ++g) {
+          if (first[g] == first[g + 1]) continue;
+          kernels::normalise(xp + first[g] * cols, first[g + 1] - first[g], cols, kEps,
+                             yp + first[g] * cols, sp + g * cols, work.data());
+        }
+      });
+    });
+    context->save_for_backward({offsets, y, scale});
+    return y;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list outputs) {
+    ensure(!at::GradMode::is_enabled(), "instance_norm has no second derivative");
+    const auto saved = context->get_saved_variables();
+    const torch::Tensor &offsets = saved[0], &y = saved[1], &scale = saved[2];
+    const torch::Tensor dy = outputs[0].contiguous();
+    const int64_t graphs = offsets.numel() - 1, cols = y.size(1);
+    const int64_t* first = offsets.data_ptr<int64_t>();
+    torch::Tensor dx = torch::empty_like(y);
+    AT_DISPATCH_FLOATING_TYPES(y.scalar_type(), "instance_norm gradient", [&] {
+      const scalar_t *yp = y.data_ptr<scalar_t>(), *dyp = dy.data_ptr<scalar_t>();
+      const scalar_t* sp = scale.data_ptr<scalar_t>();
+      scalar_t* dxp = dx.data_ptr<scalar_t>();
+      parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
+        std::vector<double> work(2 * cols);
+        for (int64_t g = begin; g < end; ++g) {
+          if (first[g] == first[g + 1]) continue;
+          const int64_t at = first[g] * cols;
+          kernels::normalise_gradient(yp + at, dyp + at, sp + g * cols, first[g + 1] - first[g],
+                                      cols, dxp + at, work.data());
+        }
+      });
+    });
+    return {torch::Tensor(), dx};
+  }
+};
+
+}  // namespace
+
+torch::Tensor instance_norm(const torch::Tensor& offsets, const torch::Tensor& rows) {
+  ensure(rows.dim() == 2 && offsets.numel() > 0 &&
+             offsets.data_ptr<int64_t>()[offsets.numel() - 1] == rows.size(0),
+         "instance_norm: the segments must cover the rows");
+  return InstanceNorm::apply(offsets, rows);
+}
+
+NormalisedScorer::NormalisedScorer(nn::ParameterSet& set, const std::string& name, int64_t width,
+                                   double dropout)
+    : first_(set, name + ".linear1", 2 * width, 4 * width),
+      second_(set, name + ".linear2", 4 * width, width),
+      last_(set, name + ".linear3", width, 1),
+      dropout_(dropout) {}
+
+torch::Tensor NormalisedScorer::forward(const torch::Tensor& rows, const nn::GraphInput& batch,
+                                        nn::Pass& pass) const {
+  const int64_t width = rows.size(1);
+  const torch::Tensor offsets = edge_offsets(batch);
+  const auto [source, target] = edge_list(*batch.edges);
+  // The first map is applied to the nodes, of which there are fewer than ends of edges. Its bias
+  // would be subtracted again by the normalisation, but it is part of the model as published.
+  const torch::Tensor of_source = torch::mm(rows, first_.weight.slice(0, 0, width));
+  const torch::Tensor of_target =
+      torch::addmm(first_.bias, rows, first_.weight.slice(0, width, 2 * width));
+  torch::Tensor h = ops::gather_rows(of_source, source) + ops::gather_rows(of_target, target);
+  h = pass.dropout(torch::relu(instance_norm(offsets, h)), dropout_);
+  h = pass.dropout(torch::relu(instance_norm(offsets, second_.forward(h))), dropout_);
+  return last_.forward(h).squeeze(1);
+}
+
+}  // namespace grm::graph_level

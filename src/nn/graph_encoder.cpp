@@ -1,0 +1,151 @@
+#include "grm/nn/graph_encoder.h"
+
+#include <torch/types.h>
+
+#include "grm/core/error.h"
+#include "grm/nn/graph_layers.h"
+#include "grm/ops/messages.h"
+#include "grm/ops/sparse.h"
+
+namespace grm::nn {
+namespace {
+
+class LayerStack final : public GraphEncoder {
+ public:
+  LayerStack(ParameterSet& set, const std::string& name, const GraphEncoderOptions& options,
+             int64_t width, int64_t edge_width)
+      : options_(options), width_(width), dtype_(set.dtype()) {
+    if (options.virtual_node && !options.embed && width != options.hidden) {
+      fail(ErrorKind::config,
+           "a virtual node is as wide as the layers ({}), but the rows have {} columns; use embed",
+           options.hidden, width);
+    }
+    if (options.embed) {
+      // An atom encoder has no bias and draws each table by glorot; here one glorot draw serves the
+      // whole matrix, and a bias from 0, which for one-hot columns adds nothing new, serves both.
+      embed_.weight = set.glorot(name + ".embed.weight", width, options.hidden);
+      embed_.bias = set.constant(name + ".embed.bias", {options.hidden}, 0.0);
+    }
+    for (int64_t l = 1; l <= options.layers; ++l) {
+      const std::string number = std::to_string(l);
+      const int64_t in = l == 1 && !options.embed ? width : options.hidden;
+      layers_.push_back(make_graph_layer(set, options.layer, name + ".conv" + number, in,
+                                         options.hidden, edge_width));
+      if (options.batch_norm) norms_.emplace_back(set, name + ".norm" + number, options.hidden);
+    }
+    if (options.virtual_node) {
+      virtual_node_ = std::make_unique<VirtualNode>(set, name + ".virtual", options.hidden,
+                                                    options.layers, options.dropout);
+    }
+  }
+
+  torch::Tensor forward(const GraphInput& input, Pass& pass) override {
+    torch::Tensor h = first_rows(input);
+    const Messages messages = make_messages(options_.layer, input, dtype_);
+    torch::Tensor v, graph_of_row;
+    if (virtual_node_) {
+      const torch::Tensor& offsets = input.node_offsets;
+      v = virtual_node_->start(offsets.numel() - 1);
+      graph_of_row =
+          torch::repeat_interleave(offsets.slice(0, 1) - offsets.slice(0, 0, offsets.numel() - 1));
+    }
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      const bool last = l + 1 == layers_.size();
+      if (virtual_node_) h = h + ops::gather_rows(v, graph_of_row);
+      const torch::Tensor taken = h;
+      h = layers_[l]->forward(h, messages, pass);
+      if (options_.batch_norm) h = norms_[l].forward(h, pass);
+      if (!last || options_.relu_last) h = torch::relu(h);
+      h = pass.dropout(h, options_.dropout);
+      if (virtual_node_ && !last) {
+        v = virtual_node_->next(static_cast<int64_t>(l), v, taken, input.node_offsets, pass);
+      }
+    }
+    return h;
+  }
+
+ private:
+  // [N, width of the first layer]
+  torch::Tensor first_rows(const GraphInput& input) const {
+    const bool given = input.rows.defined();
+    const int64_t rows = given ? input.rows.size(0) : input.x.rows();
+    const int64_t width = given ? input.rows.size(1) : input.x.width();
+    if (rows != input.edges->rows() || width != width_) {
+      fail(ErrorKind::shape, "graph encoder: rows of [{}, {}] came, [{}, {}] was expected", rows,
+           width, input.edges->rows(), width_);
+    }
+    if (options_.embed) return given ? embed_.forward(input.rows) : embed_.forward(input.x);
+    if (given) return input.rows;
+    if (input.x.sparse) {
+      fail(ErrorKind::config, "graph encoder: sparse features need an embedding; set embed");
+    }
+    const torch::Tensor dense = input.x.dense.to(dtype_);
+    return input.x.shift.defined() ? dense - input.x.shift.to(dtype_) : dense;
+  }
+
+  GraphEncoderOptions options_;
+  int64_t width_;
+  torch::Dtype dtype_;
+  Linear embed_;
+  std::vector<std::unique_ptr<GraphLayer>> layers_;
+  std::vector<BatchNorm> norms_;
+  std::unique_ptr<VirtualNode> virtual_node_;
+};
+
+}  // namespace
+
+void GraphEncoderOptions::declare(OptionList& list) {
+  list.choice("layer", layer, graph_layer_names(), "The convolution of the graph encoder.");
+  list.add("layers", layers, {1, 64}, "Number of layers that pass messages.");
+  list.add("hidden", hidden, {1, 65536}, "Width of the node rows.");
+  list.add("dropout", dropout, {0, 0.99}, "Share of the entries dropped after each layer.");
+  list.add("virtual_node", virtual_node, "Whether each graph has a node joined to all others.");
+  list.add("batch_norm", batch_norm, "Whether layers are normalised over the rows of the batch.");
+  list.add("relu_last", relu_last, "Whether a ReLU follows the last layer as well.");
+  list.add("embed", embed, "Whether a linear map of the features comes before the layers.");
+}
+
+std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
+                                                 const GraphEncoderOptions& options, int64_t width,
+                                                 int64_t edge_width) {
+  return std::make_unique<LayerStack>(set, name, options, width, edge_width);
+}
+
+GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* batch) {
+  GraphBatch picked = pick_graphs(set, ids);
+  GraphInput input;
+  input.edges = picked.edges;
+  input.node_offsets = picked.node_offsets;
+  input.x = pick_rows(set.x, picked.nodes);
+  if (set.edge_x.sparse || set.edge_x.dense.defined()) {
+    input.edge_x = pick_rows(set.edge_x, picked.edge_ids);
+  }
+  if (set.edge_weights.defined()) {
+    input.edge_weights = set.edge_weights.index_select(0, picked.edge_ids);
+  }
+  if (batch) *batch = std::move(picked);
+  return input;
+}
+
+torch::Tensor pool(const std::string& kind, const torch::Tensor& node_offsets,
+                   const torch::Tensor& rows) {
+  if (kind == "mean") return ops::segment_mean(node_offsets, rows);
+  if (kind == "sum") return ops::segment_sum(node_offsets, rows);
+  if (kind == "max") return ops::segment_max(node_offsets, rows);
+  fail(ErrorKind::config, "unknown pooling '{}': expected 'mean', 'sum' or 'max'", kind);
+}
+
+Mlp::Mlp(ParameterSet& set, const std::string& name, const std::vector<int64_t>& widths) {
+  for (size_t l = 1; l < widths.size(); ++l) {
+    maps_.emplace_back(set, name + ".linear" + std::to_string(l), widths[l - 1], widths[l]);
+  }
+}
+
+torch::Tensor Mlp::forward(torch::Tensor rows) const {
+  for (size_t l = 0; l < maps_.size(); ++l) {
+    rows = maps_[l].forward(l == 0 ? rows : torch::relu(rows));
+  }
+  return rows;
+}
+
+}  // namespace grm::nn

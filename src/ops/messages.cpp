@@ -1,0 +1,186 @@
+#include "grm/ops/messages.h"
+
+#include "check.h"
+#include "grm/ops/sparse.h"
+#include "message_kernels.h"
+
+namespace grm::ops {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct ReluMessages : torch::autograd::Function<ReluMessages> {
+  // w: [nnz], or empty for all ones. Inputs by edge of the autograd graph: 0 w, 1 x, 2 e.
+  static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& w,
+                        const Tensor& x, const Tensor& e, bool weighted) {
+    const Tensor weights = weighted ? w.contiguous() : Tensor();
+    const Tensor rows = x.contiguous(), edges = e.contiguous();
+    Tensor y = torch::empty({a->rows(), x.size(1)}, x.options());
+    with_type(x, [&](auto type) {
+      using T = decltype(type);
+      kernels::relu_messages<T>(pattern_in(*a), data<T>(weights), data<T>(rows), data<T>(edges),
+                                x.size(1), y.data_ptr<T>());
+    });
+    save_pattern(context, a);
+    context->save_for_backward({weights, rows, edges});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    check_first_order("relu_messages");
+    const AdjacencyPtr a = saved_pattern(context);
+    const variable_list saved = context->get_saved_variables();
+    const Tensor &w = saved[0], &x = saved[1], &e = saved[2];
+    const Tensor dy = gradients[0].contiguous();
+    const bool need_w = context->needs_input_grad(0) && w.defined();
+    Tensor dw = need_w ? torch::empty_like(w) : Tensor();
+    Tensor dx = torch::empty_like(x);
+    Tensor de = context->needs_input_grad(2) ? torch::empty_like(e) : Tensor();
+    with_type(dy, [&](auto type) {
+      using T = decltype(type);
+      kernels::relu_messages_backward<T>(pattern_out(*a), data<T>(w), data<T>(x), data<T>(e),
+                                         data<T>(dy), x.size(1), dx.data_ptr<T>(),
+                                         de.defined() ? de.data_ptr<T>() : nullptr,
+                                         need_w ? dw.data_ptr<T>() : nullptr);
+    });
+    return {Tensor(), dw, dx, de, Tensor()};
+  }
+};
+
+constexpr int64_t kPiece = 256;  // rows that one piece of a long sum adds
+
+// The sum of all rows, in pieces that run in parallel and are added in order.
+Tensor sum_rows(const Tensor& rows) {
+  const int64_t pieces = (rows.size(0) + kPiece - 1) / kPiece;
+  const Tensor offsets =
+      (torch::arange(pieces + 1, torch::kInt64) * kPiece).clamp_max(rows.size(0));
+  const Tensor parts = segment_sum(offsets, rows);
+  return segment_sum(torch::tensor({int64_t{0}, pieces}, torch::kInt64), parts).squeeze(0);
+}
+
+struct PairScores : torch::autograd::Function<PairScores> {
+  // Inputs by edge of the autograd graph: 0 p, 1 q, 2 v.
+  static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& p,
+                        const Tensor& q, const Tensor& v) {
+    const Tensor source = p.contiguous(), target = q.contiguous(), direction = v.contiguous();
+    Tensor s = torch::empty({a->nnz()}, p.options());
+    with_type(p, [&](auto type) {
+      using T = decltype(type);
+      kernels::pair_scores<T>(pattern_in(*a), data<T>(target), data<T>(source), data<T>(direction),
+                              p.size(1), s.data_ptr<T>());
+    });
+    save_pattern(context, a);
+    context->save_for_backward({source, target, direction});
+    return s;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    check_first_order("pair_scores");
+    const AdjacencyPtr a = saved_pattern(context);
+    const variable_list saved = context->get_saved_variables();
+    const Tensor &p = saved[0], &q = saved[1], &v = saved[2];
+    const Tensor ds = gradients[0].contiguous();
+    const bool need_v = context->needs_input_grad(2);
+    const int64_t d = p.size(1);
+    Tensor dp, dq, by_row, dv;
+    with_type(ds, [&](auto type) {
+      using T = decltype(type);
+      if (context->needs_input_grad(0)) {
+        dp = torch::empty_like(p);
+        kernels::pair_scores_backward<T>(pattern_out(*a), data<T>(p), data<T>(q), data<T>(v),
+                                         data<T>(ds), d, dp.data_ptr<T>(), nullptr);
+      }
+      if (context->needs_input_grad(1) || need_v) {
+        dq = torch::empty_like(q);
+        if (need_v) by_row = torch::empty_like(q);
+        kernels::pair_scores_backward<T>(pattern_in(*a), data<T>(q), data<T>(p), data<T>(v),
+                                         data<T>(ds), d, dq.data_ptr<T>(),
+                                         need_v ? by_row.data_ptr<T>() : nullptr);
+      }
+    });
+    if (need_v) dv = sum_rows(by_row);
+    return {Tensor(), dp, context->needs_input_grad(1) ? dq : Tensor(), dv};
+  }
+};
+
+struct SegmentMax : torch::autograd::Function<SegmentMax> {
+  static Tensor forward(AutogradContext* context, const Tensor& offsets, const Tensor& x) {
+    const Tensor rows = x.contiguous();
+    const int64_t segments = offsets.numel() - 1;
+    Tensor y = torch::empty({segments, x.size(1)}, x.options());
+    Tensor row = torch::empty({segments, x.size(1)}, torch::kInt64);
+    with_type(x, [&](auto type) {
+      using T = decltype(type);
+      kernels::segment_max<T>(offsets.data_ptr<int64_t>(), segments, data<T>(rows), x.size(1),
+                              y.data_ptr<T>(), row.data_ptr<int64_t>());
+    });
+    context->saved_data["row"] = row;
+    context->saved_data["rows"] = x.size(0);
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    check_first_order("segment_max");
+    const Tensor row = context->saved_data["row"].toTensor();
+    const Tensor dy = gradients[0].contiguous();
+    const int64_t d = dy.size(1);
+    Tensor dx = torch::zeros({context->saved_data["rows"].toInt(), d}, dy.options());
+    const int64_t* at = row.data_ptr<int64_t>();
+    with_type(dy, [&](auto type) {
+      using T = decltype(type);
+      const T* from = data<T>(dy);
+      T* to = dx.data_ptr<T>();
+      for (int64_t k = 0; k < dy.numel(); ++k) {
+        if (at[k] >= 0) to[at[k] * d + k % d] = from[k];
+      }
+    });
+    return {Tensor(), dx};
+  }
+};
+
+}  // namespace
+
+Tensor relu_messages(const AdjacencyPtr& a, const Tensor& w, const Tensor& x, const Tensor& e) {
+  if (!e.defined()) return spmm(a, w, torch::relu(x));
+  check_pattern("relu_messages", a);
+  check_shape("relu_messages", "x", x, {a->cols(), -1});
+  check_shape("relu_messages", "e", e, {a->nnz(), x.size(1)});
+  check_same_type("relu_messages", "e", e, "x", x);
+  if (w.defined()) {
+    check_shape("relu_messages", "w", w, {a->nnz()});
+    check_same_type("relu_messages", "w", w, "x", x);
+  }
+  return ReluMessages::apply(a, or_empty(w, x.scalar_type()), x, e, w.defined());
+}
+
+Tensor pair_scores(const AdjacencyPtr& a, const Tensor& p, const Tensor& q, const Tensor& v) {
+  check_pattern("pair_scores", a);
+  check_shape("pair_scores", "p", p, {a->cols(), -1});
+  check_shape("pair_scores", "q", q, {a->rows(), p.size(1)});
+  check_shape("pair_scores", "v", v, {p.size(1)});
+  check_same_type("pair_scores", "p", p, "q", q);
+  check_same_type("pair_scores", "p", p, "v", v);
+  return PairScores::apply(a, p, q, v);
+}
+
+Tensor segment_max(const Tensor& offsets, const Tensor& x) {
+  const Tensor ends = check_index("segment_max", "offsets", offsets);
+  check_shape("segment_max", "x", x, {-1, -1});
+  const int64_t* at = ends.data_ptr<int64_t>();
+  const int64_t count = ends.numel();
+  if (count == 0 || at[0] != 0 || at[count - 1] != x.size(0)) {
+    fail(ErrorKind::shape, "segment_max: {} offsets were given for x of {}: 0 to {} was expected",
+         count, describe(x), x.size(0));
+  }
+  for (int64_t k = 1; k < count; ++k) {
+    if (at[k] < at[k - 1]) {
+      fail(ErrorKind::shape, "segment_max: offsets fall from {} to {} at position {}", at[k - 1],
+           at[k], k);
+    }
+  }
+  return SegmentMax::apply(ends, x);
+}
+
+}  // namespace grm::ops
