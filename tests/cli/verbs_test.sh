@@ -58,6 +58,13 @@ expect_exit 0 "eval" "$grm" eval "$run" --json
 check "eval repeats the run's scores" \
   jq -e --argjson v "$expected" '[.domains[] | select(.role == "test")][0].value == $v' out
 
+motifs=(--dataset spmotif --set dataset.train_per_class=8 --set dataset.val_per_class=4
+  --set dataset.test_per_class=4 --epochs 1)
+"$grm" train "${motifs[@]}" --method grm --preset gin --json > out 2> err
+expect_exit 0 "eval on graphs" "$grm" eval "$(jq -r '.runs[0]' out)" --json
+check "eval scores explanations where true edges are known" jq -e '.explanations[0] | .graphs == 12
+  and ([.roc_auc, .roc_auc_per_graph, .precision_at_k] | all(. >= 0 and . <= 100))' out
+
 expect_exit 0 "several methods" "$grm" train "${small[@]}" --method erm,grm:centred
 check "the table has Min, Avg and seconds" bash -c \
   "grep -q '^Min' out && grep -q '^Avg' out && grep -q '^seconds' out"

@@ -32,7 +32,8 @@ GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
 /// The whole domain graph as a batch of one.
 GraphBatch whole_batch(const AdjacencyPtr& edges);
 
-/// The graphs `ids` (int64) of a packed set, whole and in this order, without per-graph allocations.
+/// The graphs `ids` (int64) of a packed set, whole and in this order, without per-graph
+/// allocations.
 GraphBatch pick_graphs(const Graph& set, const torch::Tensor& ids);
 
 /// One graph per row of `members` (node ids, ascending), each with all stored pairs between them.
