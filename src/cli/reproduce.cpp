@@ -75,8 +75,12 @@ void keep_if(std::vector<Item>& items, Keep keep) {
 }
 
 double cell_count(const study::StudySpec& spec) {
-  return static_cast<double>(spec.datasets.size() * spec.methods.size() * spec.variants.size()) *
-         static_cast<double>(spec.seeds);
+  int64_t runs = 0;
+  for (const study::DatasetSpec& d : spec.datasets) {
+    runs += d.seeds > 0 ? std::min(d.seeds, spec.seeds) : spec.seeds;
+  }
+  return static_cast<double>(runs) *
+         static_cast<double>(spec.methods.size() * spec.variants.size());
 }
 
 // The study that the flags leave. It gets a name of its own: the whole study's rows stay as they
@@ -96,7 +100,10 @@ study::StudySpec restricted(study::StudySpec spec, const ReproduceFlags& flags) 
   keep_if(spec.datasets, [&](const auto& d) { return study::selected(datasets, d.label, "", ""); });
   keep_if(spec.methods, [&](const auto& m) { return study::selected(methods, "", m.text, ""); });
   keep_if(spec.variants, [&](const auto& v) { return study::selected(blocks, "", "", v.name); });
-  if (flags.seeds > 0) spec.seeds = flags.seeds;
+  if (flags.seeds > 0) {
+    spec.seeds = flags.seeds;
+    for (study::DatasetSpec& dataset : spec.datasets) dataset.seeds = 0;
+  }
   spec.expected_minutes *= cell_count(spec) / all;
   for (const auto* words : {&o.datasets, &o.methods, &o.blocks}) {
     if (!words->empty()) spec.name += "+" + joined(*words);
@@ -144,7 +151,6 @@ void keep_seeds(std::vector<Row>& rows, const study::StudySpec& spec) {
 int reproduce(const ReproduceFlags& flags, const Common& common) {
   const report::Target& target = report::find_target(flags.target);
   if (flags.published) return print_published(target, flags);
-  report::require_available(target);
   const study::StudySpec whole = study_of(target, flags);
   const study::StudySpec spec = restricted(whole, flags);
   std::string name = spec.name;

@@ -125,11 +125,12 @@ std::unique_ptr<RunConfig> configure(const StudySpec& spec, const DatasetSpec& d
 std::vector<PlannedCell> expand(const StudySpec& spec) {
   std::vector<PlannedCell> cells;
   for (const DatasetSpec& dataset : spec.datasets) {
+    const int64_t seeds = dataset.seeds > 0 ? std::min(dataset.seeds, spec.seeds) : spec.seeds;
     for (const MethodSpec& method : spec.methods) {
       for (const VariantSpec& variant : spec.variants) {
         const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
         check_reportable(*config, spec);
-        for (int64_t k = 0; k < spec.seeds; ++k) {
+        for (int64_t k = 0; k < seeds; ++k) {
           const int64_t seed = spec.first_seed + k;
           cells.push_back(
               {dataset.label, method.text, variant.name, 0, seed, config->to_toml(seed)});

@@ -79,10 +79,11 @@ class Reader : public TomlReader {
       dataset.name = dataset.label = word(node);
     } else {
       const toml::table& entry = table(node);
-      only(entry, {"name", "label", "set"}, "a dataset");
+      only(entry, {"name", "label", "seeds", "set"}, "a dataset");
       dataset.name = word(entry, "name");
       const std::string label = word(entry, "label");
       dataset.label = label.empty() ? dataset.name : label;
+      dataset.seeds = whole(entry, "seeds", 0, 0);
       if (const toml::node* set = entry.get("set")) dataset.set = settings(*set);
     }
     checked(node, [&] { find_dataset(dataset.name); });
@@ -113,7 +114,9 @@ class Reader : public TomlReader {
       const size_t colon = method.text.find(':');
       method.name = method.text.substr(0, colon);
       if (colon != std::string::npos) method.preset = method.text.substr(colon + 1);
-      checked(node, [&] { MethodChoice(method.name, method.preset); });
+      // What a name means depends on the level of the dataset.
+      const std::string dataset = spec.datasets.empty() ? "" : spec.datasets.front().name;
+      checked(node, [&] { MethodChoice(method.name, method.preset, dataset); });
       for (const MethodSpec& other : spec.methods) {
         if (other.text == method.text) fail_at(node, "'{}' is here already", method.text);
       }

@@ -106,16 +106,23 @@ void add_constant(
   layout.rows.push_back(row);
 }
 
-Layout min_avg_layout(const ScoreTable& table, const Block& block) {
+// A number of every dataset that has a column of its own, and what is published for it.
+struct ScoreColumn {
+  std::string name;
+  Getter get;
+};
+
+Layout dataset_layout(const ScoreTable& table, const Block& block,
+                      const std::vector<ScoreColumn>& columns) {
   Layout layout;
   layout.title = block_title(block.name);
   layout.head = {"method"};
   for (const std::string& method : block.methods) layout.rows.push_back({{method}});
   for (const DatasetColumn& column : block.datasets) {
     const bool published = has_published(column);
-    layout.groups.push_back({column.dataset, published ? 5 : 3});
-    for (const auto& [name, get] :
-         {std::pair<std::string, Getter>{"Min", min_of}, {"Avg", avg_of}}) {
+    const int width = static_cast<int>(columns.size()) * (published ? 2 : 1) + 1;
+    layout.groups.push_back({column.dataset, width});
+    for (const auto& [name, get] : columns) {
       layout.head.push_back(name);
       if (published) layout.head.push_back("paper");
       for (size_t m = 0; m < block.methods.size(); ++m) {
@@ -125,7 +132,7 @@ Layout min_avg_layout(const ScoreTable& table, const Block& block) {
         layout.rows[m].push_back(entry);
         if (published) {
           layout.rows[m].push_back(
-              {published_text(name == "Min" ? cell.min.published : cell.avg.published)});
+              {published_text(get(cell) ? get(cell)->published : std::nullopt)});
         }
       }
     }
@@ -135,9 +142,11 @@ Layout min_avg_layout(const ScoreTable& table, const Block& block) {
       layout.rows[m].push_back({cell.expected > 0 ? runs_text(cell) : ""});
     }
   }
-  add_constant(layout, block, [](std::vector<Layout::Entry>& row, const DatasetColumn& column) {
+  add_constant(layout, block, [&](std::vector<Layout::Entry>& row, const DatasetColumn& column) {
     const bool known = !column.constant.empty();
-    for (const double value : {min_score(column.constant), mean_score(column.constant)}) {
+    for (const ScoreColumn& each : columns) {
+      const double value =
+          each.name == "Min" ? min_score(column.constant) : mean_score(column.constant);
       row.push_back({known ? number(value, {}) : ""});
       if (has_published(column)) row.push_back({""});
     }
@@ -219,7 +228,17 @@ std::string plain(double value, const char* format) {
 
 std::vector<Layout> score_layouts(const ScoreTable& table) {
   std::vector<Layout> layouts;
-  for (const Block& block : table.blocks) layouts.push_back(min_avg_layout(table, block));
+  for (const Block& block : table.blocks) {
+    layouts.push_back(dataset_layout(table, block, {{"Min", min_of}, {"Avg", avg_of}}));
+  }
+  return layouts;
+}
+
+std::vector<Layout> average_layouts(const ScoreTable& table) {
+  std::vector<Layout> layouts;
+  for (const Block& block : table.blocks) {
+    layouts.push_back(dataset_layout(table, block, {{"Avg", avg_of}}));
+  }
   return layouts;
 }
 

@@ -25,8 +25,6 @@ sed -e 's/"tiny"/"ablation"/; s/"erm", "grm"/"grm"/; s/name = "sum"/name = "full
 
 expect_exit 2 "unknown target" "$grm" reproduce tabel1
 check "the nearest target is named" grep -q "did you mean 'table1'" err
-expect_exit 2 "graph-level table" "$grm" reproduce table-graph
-check "it says what it needs" grep -q "dir, gil, ciga and gala" err
 expect_exit 0 "published values of the graph-level table" "$grm" reproduce table-graph --published
 check "they are printed" grep -q "64.01" out
 expect_exit 0 "published values of table 1" "$grm" reproduce table1 --published --format markdown

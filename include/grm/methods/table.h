@@ -20,5 +20,6 @@ std::unique_ptr<MethodRecipe> make_lisa();
 std::unique_ptr<MethodRecipe> make_mario();
 std::unique_ptr<MethodRecipe> make_isgib();
 std::unique_ptr<MethodRecipe> make_mmd();
+std::unique_ptr<MethodRecipe> make_trivial();
 
 }  // namespace grm

@@ -25,8 +25,6 @@ struct Target {
 const std::vector<Target>& targets();
 /// Error(config) with the nearest name.
 const Target& find_target(const std::string& name);
-/// Error(config) for a result whose methods are not in this version; says what is needed.
-void require_available(const Target& target);
 
 /// What a study has found so far.
 struct Results {

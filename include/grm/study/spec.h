@@ -19,6 +19,7 @@ struct DatasetSpec {
   std::string label;  // what results are filed under: "cora/1"
   std::vector<Setting> set;
   std::string place;
+  int64_t seeds = 0;  // fewer than the study's; 0: as many
 };
 
 struct MethodSpec {

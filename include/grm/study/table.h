@@ -95,6 +95,8 @@ std::string without_preset(const std::string& method);
 
 /// Min and Avg of all datasets, one layout per block.
 std::vector<Layout> score_layouts(const ScoreTable& table);
+/// Avg of all datasets, for those with one test domain; one layout per block.
+std::vector<Layout> average_layouts(const ScoreTable& table);
 /// Every test domain and Avg, one layout per block and dataset.
 std::vector<Layout> domain_layouts(const ScoreTable& table);
 /// Parameters, time and memory; published columns "total", "epoch" and "memory".
