@@ -107,6 +107,11 @@ void check_labels(const Domain& domain, int64_t classes, const std::string& wher
            classes - 1);
     }
   }
+  const torch::Tensor& truth = domain.labels.edge_truth;
+  if (truth.defined() && truth.numel() != domain.graph.edges->nnz()) {
+    fail(ErrorKind::data, "{}: {} marks of true edges for {} edges", where, truth.numel(),
+         domain.graph.edges->nnz());
+  }
   check_counted(domain.labels.loss, y, where, "loss");
   check_counted(domain.labels.evaluate, y, where, "metric");
 }

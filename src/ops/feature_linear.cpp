@@ -1,5 +1,6 @@
 #include "check.h"
 #include "grm/ops/sparse.h"
+#include "sums.h"
 
 namespace grm::ops {
 namespace {
@@ -7,20 +8,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr int64_t kPiece = 256;  // rows that one piece of a long sum adds
-
-Tensor piece_offsets(int64_t rows) {
-  const int64_t pieces = (rows + kPiece - 1) / kPiece;
-  return (torch::arange(pieces + 1, torch::kInt64) * kPiece).clamp_max(rows);
-}
-
-// The sum of all rows, [1, h], in pieces that run in parallel and are added in order. libtorch's
-// own reductions and vector products depend on the number of threads.
-Tensor sum_rows(const Tensor& rows) {
-  const Tensor parts = segment_sum(piece_offsets(rows.size(0)), rows);
-  return segment_sum(torch::tensor({int64_t{0}, parts.size(0)}, torch::kInt64), parts);
-}
 
 // row @ w as a sparse product: pattern row p holds the positions of piece p.
 Tensor row_times(const Tensor& row, const Tensor& w) {

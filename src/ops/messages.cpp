@@ -3,6 +3,7 @@
 #include "check.h"
 #include "grm/ops/sparse.h"
 #include "message_kernels.h"
+#include "sums.h"
 
 namespace grm::ops {
 namespace {
@@ -49,17 +50,6 @@ struct ReluMessages : torch::autograd::Function<ReluMessages> {
   }
 };
 
-constexpr int64_t kPiece = 256;  // rows that one piece of a long sum adds
-
-// The sum of all rows, in pieces that run in parallel and are added in order.
-Tensor sum_rows(const Tensor& rows) {
-  const int64_t pieces = (rows.size(0) + kPiece - 1) / kPiece;
-  const Tensor offsets =
-      (torch::arange(pieces + 1, torch::kInt64) * kPiece).clamp_max(rows.size(0));
-  const Tensor parts = segment_sum(offsets, rows);
-  return segment_sum(torch::tensor({int64_t{0}, pieces}, torch::kInt64), parts).squeeze(0);
-}
-
 struct PairScores : torch::autograd::Function<PairScores> {
   // Inputs by edge of the autograd graph: 0 p, 1 q, 2 v.
   static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& p,
@@ -100,7 +90,7 @@ struct PairScores : torch::autograd::Function<PairScores> {
                                          need_v ? by_row.data_ptr<T>() : nullptr);
       }
     });
-    if (need_v) dv = sum_rows(by_row);
+    if (need_v) dv = sum_rows(by_row).squeeze(0);
     return {Tensor(), dp, context->needs_input_grad(1) ? dq : Tensor(), dv};
   }
 };

@@ -1,5 +1,6 @@
 #include "check.h"
 #include "grm/ops/sparse.h"
+#include "sums.h"
 
 namespace grm::ops {
 namespace {
@@ -134,6 +135,17 @@ Tensor gather_rows(const Tensor& x, const Tensor& index) {
     }
   }
   return GatherRows::apply(x, rows);
+}
+
+Tensor piece_offsets(int64_t rows) {
+  constexpr int64_t kPiece = 256;  // rows that one piece of a long sum adds
+  const int64_t pieces = (rows + kPiece - 1) / kPiece;
+  return (torch::arange(pieces + 1, torch::kInt64) * kPiece).clamp_max(rows);
+}
+
+Tensor sum_rows(const Tensor& rows) {
+  const Tensor parts = segment_sum(piece_offsets(rows.size(0)), rows);
+  return segment_sum(torch::tensor({int64_t{0}, parts.size(0)}, torch::kInt64), parts);
 }
 
 }  // namespace grm::ops

@@ -118,6 +118,13 @@ TEST(CheckTask, RejectsLabelsOfAnotherNumberOfNodes) {
   EXPECT_THAT(data_error([&] { check_task(task); }), HasSubstr("3 nodes"));
 }
 
+TEST(CheckTask, RejectsTruthOfAnotherNumberOfEdges) {
+  Task task = small_task();
+  task.test[0].labels.edge_truth =
+      torch::zeros({task.test[0].graph.edges->nnz() + 1}, torch::kUInt8);
+  EXPECT_THAT(data_error([&] { check_task(task); }), HasSubstr("marks of true edges"));
+}
+
 TEST(CheckTask, RejectsDomainsOfUnequalWidth) {
   Task task = small_task();
   task.test[0].graph.x.dense = torch::zeros({3, 5});

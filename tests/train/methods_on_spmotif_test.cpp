@@ -1,0 +1,59 @@
+// Every graph-level method of the registry learns: without bias and without a shift of sizes its
+// validation accuracy is 20 points above the constant answer's.
+#include <gtest/gtest.h>
+#include <torch/types.h>
+
+#include <algorithm>
+
+#include "grm/train/config.h"
+#include "grm/train/evaluate.h"
+
+namespace grm {
+namespace {
+
+struct Case {
+  std::string method, preset;
+  std::vector<std::pair<std::string, std::string>> values;  // what makes the test short
+};
+
+class GraphMethodOnSpMotif : public testing::TestWithParam<Case> {};
+
+TEST_P(GraphMethodOnSpMotif, BeatsTheConstantAnswerBy20Points) {
+  const Case& each = GetParam();
+  RunConfig config("spmotif", each.method, each.preset);
+  config.set("dataset.bias", "0.3333");
+  config.set("dataset.test_per_class", "10");
+  for (const auto& [key, value] : each.values) config.set(key, value);
+  const Task task = config.dataset.load({});
+  const double constant = mean_score(constant_scores(task, Role::validation));
+  const std::unique_ptr<Method> method = config.method.build(task.train_view(), Rng(1));
+  for (int64_t epoch = 1; epoch <= config.train.epochs; ++epoch) method->train_epoch(epoch);
+  EXPECT_GE(mean_score(evaluate(*method, task, Role::validation)), constant + 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Registry, GraphMethodOnSpMotif,
+    testing::Values(Case{"erm", "", {{"train.epochs", "15"}}},
+                    // One step an epoch, as published: many epochs, on fewer graphs.
+                    Case{"dir", "", {{"train.epochs", "250"}, {"dataset.train_per_class", "200"}}},
+                    Case{"gil", "", {{"train.epochs", "15"}}},
+                    Case{"ciga", "v1", {{"train.epochs", "6"}}},
+                    Case{"ciga", "v2", {{"train.epochs", "6"}}},
+                    Case{"gala", "", {{"train.epochs", "6"}, {"method.assistant_epochs", "3"}}},
+                    Case{"grm", "gin", {{"train.epochs", "10"}}}),
+    [](const auto& each) {
+      return each.param.method + (each.param.preset.empty() ? "" : "_" + each.param.preset);
+    });
+
+// A method that is added and not listed above would go untested. `trivial` is made not to learn
+// here, and the paper's preset of grm cannot tell the motifs: docs/methods/grm.md says why.
+TEST(GraphMethods, AreAllAmongTheCases) {
+  std::vector<std::string> names;
+  for (const MethodEntry& entry : methods()) {
+    if (entry.levels.front() == "graph" && entry.name != "trivial") names.push_back(entry.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"erm", "dir", "gil", "ciga", "gala", "grm"}));
+}
+
+}  // namespace
+}  // namespace grm
