@@ -1,19 +1,42 @@
+#include "data.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <map>
 
-#include "cli.h"
 #include "grm/core/error.h"
 #include "grm/data/describe.h"
+#include "grm/data/own_data.h"
 
 namespace grm::cli {
-namespace {
 
-struct DataFlags {
-  std::string name;
-  std::vector<std::string> settings;
-};
+void add_data_flags(CLI::App& verb, DataFlags& flags) {
+  verb.add_option("name", flags.name, "dataset, see 'grm data list', or a folder of own data")
+      ->required();
+  verb.add_option("--set", flags.settings, "dataset.key=value; repeatable")
+      ->allow_extra_args(false);
+}
+
+void apply_settings(DatasetChoice& choice, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    std::string key = setting.substr(0, equals);
+    if (key.rfind("dataset.", 0) == 0) key = key.substr(8);
+    if (equals == std::string::npos) {
+      fail(ErrorKind::config, "--set {}: write dataset.key=value", setting);
+    }
+    choice.options().set("dataset", key, setting.substr(equals + 1));
+  }
+}
+
+Task load_task(const DataFlags& flags, const Common& common) {
+  DatasetChoice choice(flags.name);
+  apply_settings(choice, flags.settings);
+  return choice.load(common.data_context());
+}
+
+namespace {
 
 int list(const Common& common) {
   const DataContext context = common.data_context();
@@ -41,20 +64,6 @@ int list(const Common& common) {
     print_table(rows);
   }
   return 0;
-}
-
-Task load(const DataFlags& flags, const Common& common) {
-  DatasetChoice choice(flags.name);
-  for (const std::string& setting : flags.settings) {
-    const size_t equals = setting.find('=');
-    std::string key = setting.substr(0, equals);
-    if (key.rfind("dataset.", 0) == 0) key = key.substr(8);
-    if (equals == std::string::npos) {
-      fail(ErrorKind::config, "--set {}: write dataset.key=value", setting);
-    }
-    choice.options().set("dataset", key, setting.substr(equals + 1));
-  }
-  return choice.load(common.data_context());
 }
 
 using Bins = std::vector<HistogramBin> DomainSummary::*;
@@ -139,7 +148,7 @@ ordered_json summary_json(const DomainSummary& d) {
 }
 
 int describe_task(const DataFlags& flags, const Common& common) {
-  const Task task = load(flags, common);
+  const Task task = load_task(flags, common);
   const std::vector<DomainSummary> summaries = describe(task);
   if (common.json) {
     ordered_json domains = ordered_json::array();
@@ -164,7 +173,10 @@ int describe_task(const DataFlags& flags, const Common& common) {
 }
 
 int check(const DataFlags& flags, const Common& common) {
-  const Task task = load(flags, common);  // whatever is wrong with it is thrown with its place
+  if (is_own_data(flags.name)) {
+    if (const int code = report_problems(flags, common); code != 0) return code;
+  }
+  const Task task = load_task(flags, common);  // whatever is wrong with it is thrown with its place
   if (common.json) {
     print_json({{"dataset", task.name},
                 {"ok", true},
@@ -183,29 +195,43 @@ int check(const DataFlags& flags, const Common& common) {
 }  // namespace
 
 void add_data(CLI::App& app, Common& common, Action& action) {
-  CLI::App* verb = app.add_subcommand("data", "list, describe and check datasets");
+  CLI::App* verb = app.add_subcommand("data", "list, describe, check, make and convert datasets");
   verb->require_subcommand(1);
   auto flags = std::make_shared<DataFlags>();
-  const auto add = [&](const std::string& name, const std::string& help, bool named, auto run) {
+  const auto add = [&](const std::string& name, const std::string& help, bool named,
+                       const std::string& examples, auto run) {
     CLI::App* sub = verb->add_subcommand(name, help);
     add_common(*sub, common, true);
-    if (named) {
-      sub->add_option("name", flags->name, "dataset")->required();
-      sub->add_option("--set", flags->settings, "dataset.key=value; repeatable")
-          ->allow_extra_args(false);
-    }
+    if (named) add_data_flags(*sub, *flags);
+    sub->footer("Examples:\n" + examples);
     sub->callback([=, &common, &action] { action = [=, &common] { return run(*flags, common); }; });
   };
   add("list", "all datasets and whether their files are here", false,
+      "  grm data list                              the folder that $GRM_DATA names\n"
+      "  grm data list --data-root DIR --json",
       [](const DataFlags&, const Common& c) { return list(c); });
   add("describe", "counts of every domain; sizes and degrees of sets of graphs", true,
+      "  grm data describe sbm\n"
+      "  grm data describe spmotif --json           histograms of sizes and degrees\n"
+      "  grm data describe ./my-data                a folder of own data",
       describe_task);
-  add("check", "load, verify, and print hashes", true, check);
+  add("check", "load, verify, and print hashes; own data: list every problem and its fix", true,
+      "  grm data check ./my-data                   file, line, column and what to do\n"
+      "  grm data check ./my-data --json            the same for scripts; exit code 3\n"
+      "  grm data check fb100 --allow-missing       published files: their hashes",
+      check);
+  add_data_init(*verb, common, action);
+  add_data_shift(*verb, common, action);
+  add_data_convert(*verb, common, action);
   verb->footer(
       "Examples:\n"
       "  grm data list --data-root DIR\n"
       "  grm data describe twitch --json\n"
-      "  grm data check fb100 --allow-missing");
+      "  grm data check fb100 --allow-missing\n"
+      "  grm data init my-data                      a commented dataset.toml for own data\n"
+      "  grm data check ./my-data                   every problem, with its place and its fix\n"
+      "  grm data shift sbm\n"
+      "  grm data convert sbm --out my-data");
 }
 
 }  // namespace grm::cli

@@ -5,7 +5,9 @@
 #include "grm/core/error.h"
 #include "grm/data/dataset.h"
 #include "grm/data/graph_sets.h"
+#include "grm/data/own_data.h"
 #include "makers.h"
+#include "own/entry.h"
 
 namespace grm {
 
@@ -53,8 +55,10 @@ const DatasetEntry& find_dataset(const std::string& name) {
   }
   std::string listed;
   for (const std::string& word : known) listed += (listed.empty() ? "" : ", ") + word;
-  fail(ErrorKind::config, "'{}' is not a dataset{}; known: {}", name, did_you_mean(name, known),
-       listed);
+  if (is_own_data(name)) return own_entry(name);
+  fail(ErrorKind::config,
+       "'{}' is not a dataset{}; known: {}; own data is given as a path: ./{} or its dataset.toml",
+       name, did_you_mean(name, known), listed, name);
 }
 
 DatasetChoice::DatasetChoice(const std::string& name)

@@ -17,6 +17,8 @@ namespace {
 
 // A record longer than this is a broken file (most likely an open quote), not data.
 constexpr size_t kLongestRecord = size_t{64} << 20;
+// Every column costs a view, so a line of separators would take many times its own size.
+constexpr size_t kMostColumns = size_t{1} << 20;
 constexpr size_t kChunk = size_t{1} << 16;
 
 // Physical lines of a plain or gzipped file. zlib's gz functions read both.
@@ -101,12 +103,18 @@ class LineReader {
   bool finished_ = false;
 };
 
-void split(std::string_view line, char separator, std::vector<std::string_view>& columns) {
+[[noreturn]] void too_many_columns(const std::string& path, int64_t line) {
+  fail(ErrorKind::data, "{}:{}: more than {} columns", path, line, kMostColumns);
+}
+
+// False if there are more columns than anyone has.
+bool split(std::string_view line, char separator, std::vector<std::string_view>& columns) {
   columns.clear();
   while (true) {
     const size_t stop = line.find(separator);
     columns.push_back(line.substr(0, stop));
-    if (stop == std::string_view::npos) return;
+    if (stop == std::string_view::npos) return true;
+    if (columns.size() == kMostColumns) return false;
     line.remove_prefix(stop + 1);
   }
 }
@@ -133,6 +141,7 @@ class QuotedRecord {
         text_ += plain;
         at = stop;
       }
+      if (ends_.size() == kMostColumns) too_many_columns(path_, first_line_);
       ends_.push_back(text_.size());
       if (at == line.size()) break;
       if (line[at] != separator_) broken("text after a closing quote");
@@ -236,7 +245,7 @@ void read_csv(const std::string& path, const std::function<void(const CsvRow&)>&
     const int64_t first = lines.line();
     for (; empty_lines > 0; --empty_lines) row({path, first - empty_lines, one_empty_column});
     if (line.find('"') == std::string_view::npos) {
-      split(line, separator, columns);
+      if (!split(line, separator, columns)) too_many_columns(path, first);
     } else {
       record.parse(line, lines, columns);
     }

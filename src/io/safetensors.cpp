@@ -47,10 +47,17 @@ struct Slot {
   int64_t end = 0;
 };
 
+// A value for a message. Lists and objects by their name only: they may be nested so deeply that
+// writing them out, which is recursive, would not end well.
+std::string shown(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? "a list" : "an object";
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 80);
+}
+
 int64_t whole_number(const Json& value, const std::string& where) {
   if (!value.is_number_unsigned() || value.get<uint64_t>() > uint64_t{INT64_MAX}) {
     fail(ErrorKind::data, "{} is {}, expected a whole number that is not negative", where,
-         value.dump(-1, ' ', true, Json::error_handler_t::replace));
+         shown(value));
   }
   return value.get<int64_t>();
 }
@@ -68,7 +75,7 @@ Slot parse_slot(const std::string& name, const Json& entry, const std::string& o
                                         : std::optional<torch::ScalarType>();
   if (!scalar) {
     fail(ErrorKind::data, "{}: dtype {} is not one of F64, F32, I64, I32, U8, BOOL", where,
-         dtype.dump(-1, ' ', true, Json::error_handler_t::replace));
+         shown(dtype));
   }
   slot.scalar = *scalar;
   const Json& shape = entry["shape"];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +33,11 @@ struct DatasetEntry {
   std::string name;
   std::string summary;
   std::string published_at;  // where the files come from; empty for generated data
-  std::unique_ptr<Dataset> (*make)();
+  std::function<std::unique_ptr<Dataset>()> make;
   std::string level = "node";
+  std::string label = {};  // own data: the short name, where `name` is a path
+
+  const std::string& short_name() const { return label.empty() ? name : label; }
 };
 
 /// The one table of datasets.

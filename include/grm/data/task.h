@@ -32,12 +32,14 @@ struct Domain {
   std::string group;
   Graph graph;
   Labels labels;
+  std::vector<std::string> item_names;  // as the user calls the items; empty: 0, 1, 2, ...
 };
 
 /// Logits [k, classes] of the given nodes of a graph.
 using Predictor = std::function<torch::Tensor(const Graph& graph, const torch::Tensor& nodes)>;
 
-/// What a method may see while training: the training domains and the shape of the problem.
+/// What a method may see while training: the training domains and the shape of the problem. A model
+/// that is built to predict gets the shape alone, without any domain.
 /// Validation and test labels are not in it, so reading them does not compile.
 struct TrainView {
   std::vector<Domain> training;
@@ -64,6 +66,9 @@ struct Task {
   std::map<std::string, std::string> hashes;  // source file (relative to the data root) -> SHA-256
   std::vector<std::string> missing;           // domains left out under --allow-missing
   std::vector<std::string> notes;             // what a reader of results must know
+  std::vector<std::string> label_names;       // by class; empty: 0, 1, 2, ...
+  std::vector<std::string> feature_names;     // by column; empty: unnamed
+  std::string preprocessing;  // JSON: how columns of own data became features; else empty
 
   int64_t features() const { return training.front().graph.x.width(); }
   TrainView train_view() const;

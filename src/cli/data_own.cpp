@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "data.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/data/own_data.h"
+
+namespace grm::cli {
+namespace {
+
+constexpr int kDataExit = 3;
+
+struct InitFlags {
+  std::string folder;
+  std::string level = "node";
+};
+
+// The folder's own name where it can be that of a dataset.
+std::string name_of(const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::path path = std::filesystem::absolute(folder, ignored).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = path.filename().string();
+  const bool plain = name.find_first_not_of(
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                         "0123456789_.-") == std::string::npos;
+  return plain && !name.empty() && name[0] != '.' ? name : "my-data";
+}
+
+int init(const InitFlags& flags, const Common& common) {
+  const std::string path = (std::filesystem::path(flags.folder) / "dataset.toml").string();
+  const std::string text = own_data_template(flags.level, name_of(flags.folder));
+  if (std::filesystem::exists(path)) {
+    fail(ErrorKind::io, "{}: is there already and stays as it is; remove it to begin anew", path);
+  }
+  write_file_atomic(path, text);
+  if (common.json) {
+    print_json({{"written", path}, {"level", flags.level}});
+    return 0;
+  }
+  fmt::print("{} is written; its comments say which files belong beside it.\n", path);
+  fmt::print("Then: grm data check {}\n", flags.folder);
+  return 0;
+}
+
+}  // namespace
+
+int report_problems(const DataFlags& flags, const Common& common) {
+  const std::vector<Problem> problems = check_own(flags.name, common.allow_missing);
+  if (problems.empty()) return 0;
+  if (common.json) {
+    ordered_json list = ordered_json::array();
+    for (const Problem& p : problems) {
+      list.push_back({{"file", p.file},
+                      {"line", p.line},
+                      {"column", p.column},
+                      {"what", p.what},
+                      {"fix", p.fix}});
+    }
+    print_json({{"dataset", flags.name}, {"ok", false}, {"problems", list}});
+    return kDataExit;
+  }
+  for (Problem p : problems) {
+    const std::string fix = std::move(p.fix);
+    p.fix.clear();
+    fmt::print("{}\n", p.text());
+    if (!fix.empty()) fmt::print("    fix: {}\n", fix);
+  }
+  fmt::print(stderr, "grm: {}: {} problem{}\n", flags.name, problems.size(),
+             problems.size() == 1 ? "" : "s");
+  return kDataExit;
+}
+
+void add_data_init(CLI::App& data, Common& common, Action& action) {
+  CLI::App* verb = data.add_subcommand("init", "write a commented dataset.toml for own data");
+  auto flags = std::make_shared<InitFlags>();
+  add_common(*verb, common, false);
+  verb->add_option("folder", flags->folder, "folder of the data; made if it is not there")
+      ->required();
+  verb->add_option("--level", flags->level, "what is classified: node or graph")
+      ->capture_default_str();
+  verb->footer(
+      "A dataset.toml that is there already is not touched.\n\n"
+      "Examples:\n"
+      "  grm data init payments\n"
+      "  grm data init molecules --level graph");
+  verb->callback([=, &common, &action] { action = [=, &common] { return init(*flags, common); }; });
+}
+
+}  // namespace grm::cli

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include "data.h"
+#include "grm/data/own_data.h"
+#include "grm/data/shift.h"
+
+namespace grm::cli {
+namespace {
+
+struct ShiftFlags {
+  DataFlags data;
+  std::string incoming;
+  uint64_t seed = 0;
+};
+
+ordered_json law_json(const DomainLaw& law, bool sets) {
+  ordered_json json = {{"items", law.items}, {"mean_degree", law.mean_degree}};
+  if (sets) {
+    json["mean_nodes"] = law.mean_nodes;
+  } else {
+    json["edge_homophily"] = law.homophily ? ordered_json(law.homophily->edge) : ordered_json();
+    json["adjusted_homophily"] =
+        law.homophily ? ordered_json(law.homophily->adjusted) : ordered_json();
+  }
+  json["label_shares"] = law.label_shares;
+  return json;
+}
+
+ordered_json columns_json(const std::vector<ColumnShift>& columns) {
+  ordered_json all = ordered_json::array();
+  for (const ColumnShift& column : columns) {
+    all.push_back(
+        {{"column", column.column}, {"name", column.name}, {"difference", column.difference}});
+  }
+  return all;
+}
+
+ordered_json to_json(const DomainShift& shift, bool sets) {
+  ordered_json json = {{"domain", shift.law.name},
+                       {"role", to_string(shift.role)},
+                       {"verdict", to_string(shift.level)},
+                       {"most", shift.most},
+                       {"text", shift.text}};
+  json.update(law_json(shift.law, sets));
+  for (const ShiftMeasure& measure : shift.measures) {
+    json["measures"][measure.what] = {{"value", measure.value},
+                                      {"chance", measure.chance},
+                                      {"verdict", to_string(measure.level)}};
+  }
+  json["columns"] = columns_json(shift.columns);
+  json["spreads"] = columns_json(shift.spreads);
+  return json;
+}
+
+void print_report(const ShiftReport& report, const Task& task) {
+  const bool sets = task.level == "graph";
+  std::vector<std::pair<std::string, std::string>> shown = {
+      {"features", "features"}, {"column", "column"}, {"spread", "spread"}, {"degrees", "degrees"}};
+  if (sets) {
+    shown.emplace_back("sizes", "sizes");
+  } else {
+    shown.emplace_back("homophily", "homophily");
+  }
+  shown.emplace_back("labels", "labels");
+  shown.emplace_back("classifier", "AUC");
+  std::vector<std::vector<std::string>> rows = {{"domain", "role", sets ? "graphs" : "nodes"}};
+  for (const auto& entry : shown) rows[0].push_back(entry.second);
+  rows[0].push_back("verdict");
+  for (const DomainShift& shift : report.domains) {
+    rows.push_back({shift.law.name, to_string(shift.role), std::to_string(shift.law.items)});
+    for (const auto& entry : shown) {
+      const ShiftMeasure* measure = shift.find(entry.first);
+      rows.back().push_back(measure ? fmt::format("{:.2f}", measure->value) : "-");
+    }
+    rows.back().push_back(to_string(shift.level));
+  }
+  print_table(rows);
+  fmt::print("\n");
+  for (const DomainShift& shift : report.domains) {
+    fmt::print("{}: {}\n", shift.law.name, shift.text);
+  }
+  fmt::print("\n{}: {}\n", task.name, report.text);
+  for (const std::string& line : report.advice) fmt::print("* {}\n", line);
+}
+
+int shift(const ShiftFlags& flags, const Common& common) {
+  Task task = load_task(flags.data, common);
+  if (!flags.incoming.empty()) {
+    const TrainView view = task.train_view();
+    task.validation.clear();
+    task.test = load_for_prediction(flags.incoming, task.preprocessing, task.level, view.features,
+                                    view.edge_features);
+  }
+  const ShiftReport report = measure_shift(task, flags.seed);
+  if (!common.json) {
+    print_report(report, task);
+    return 0;
+  }
+  const bool sets = task.level == "graph";
+  ordered_json training = {{"domains", ordered_json::array()}};
+  for (const Domain& domain : task.training) training["domains"].push_back(domain.name);
+  training.update(law_json(report.training, sets));
+  ordered_json domains = ordered_json::array();
+  for (const DomainShift& domain : report.domains) domains.push_back(to_json(domain, sets));
+  print_json({{"dataset", task.name},
+              {"level", task.level},
+              {"training", training},
+              {"domains", domains},
+              {"verdict", to_string(report.level)},
+              {"text", report.text},
+              {"advice", report.advice},
+              {"missing", task.missing}});
+  return 0;
+}
+
+}  // namespace
+
+void add_data_shift(CLI::App& data, Common& common, Action& action) {
+  CLI::App* verb = data.add_subcommand(
+      "shift", "how far validation and test domains are from the training domains");
+  auto flags = std::make_shared<ShiftFlags>();
+  add_common(*verb, common, true);
+  add_data_flags(*verb, flags->data);
+  verb->add_option("--new", flags->incoming,
+                   "compare these graphs, labelled or not, in place of validation and test: a "
+                   "folder of own data or a .npz file");
+  verb->add_option("--seed", flags->seed, "of the items that the classifier sees (default: 0)");
+  verb->footer(
+      "features   RMS over columns of the difference of means, in standard deviations\n"
+      "column     the largest of these differences\n"
+      "spread     the largest difference of the columns' distances from their mean\n"
+      "degrees, sizes, labels   total variation distance of the histograms, 0 to 1\n"
+      "homophily  difference of adjusted homophily\n"
+      "AUC        how well a linear classifier tells a domain's items from training items\n\n"
+      "Verdicts and their thresholds: docs/shift.md\n\n"
+      "Examples:\n"
+      "  grm data shift sbm\n"
+      "  grm data shift ./my-data --json\n"
+      "  grm data shift ./my-data --new next-month.npz\n"
+      "  grm data shift sbm --set centre=domain");
+  verb->callback(
+      [=, &common, &action] { action = [=, &common] { return shift(*flags, common); }; });
+}
+
+}  // namespace grm::cli

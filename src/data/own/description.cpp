@@ -1,0 +1,254 @@
+// dataset.toml: every key with its place, so that whatever turns out to be wrong later can point at
+// the word that asked for it.
+#include "description.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "grm/core/options.h"
+#include "toml_words.h"
+
+namespace grm::own {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Keys kTop = {"name",       "level",  "metric",  "loss",    "classes",       "labels",
+                   "undirected", "domain", "missing", "scale",   "edges_between", "train",
+                   "validation", "test",   "csv",     "columns", "edge_columns",  "groups"};
+
+class Reader : private TomlWords {
+ public:
+  Reader(Description& into, Problems& problems) : TomlWords(into, problems, kTop), d_(into) {}
+
+  void read(Purpose purpose) {
+    const toml::table file = parse();
+    only(file, kTop, "dataset.toml");
+    read_name(file, purpose);
+    choice(file, "level", d_.level, {"node", "graph"});
+    d_.metric_place = choice(file, "metric", d_.metric, {"accuracy", "roc_auc", "macro_f1"});
+    d_.loss_place = choice(file, "loss", d_.loss, {"softmax", "binary_pair"});
+    choice(file, "missing", d_.missing, {"error", "mean", "zero", "flag"});
+    choice(file, "scale", d_.scale, {"standard", "none"});
+    std::string between = "error";
+    choice(file, "edges_between", between, {"error", "drop"});
+    d_.drop_between = between == "drop";
+    text(file, "domain", d_.csv.domain);
+    read_classes(file);
+    if (const toml::node* node = file.get("undirected")) {
+      if (node->is_boolean()) {
+        d_.undirected = node->as_boolean()->get();
+      } else {
+        wrong(*node, "'undirected' is true or false", "write it without quotes");
+      }
+    }
+    read_csv_names(file);
+    read_columns(file, "columns", d_.columns);
+    read_columns(file, "edge_columns", d_.edge_columns);
+    read_roles(file, purpose);
+    read_groups(file);
+  }
+
+ private:
+  void read_name(const toml::table& file, Purpose purpose) {
+    const Place place = text(file, "name", d_.name);
+    if (d_.name.empty()) {
+      if (place.line == 0 && purpose == Purpose::training) {
+        problems_.add(d_.problem({1, 1}, "the dataset has no name",
+                                 "write name = \"...\" in the first line"));
+      }
+      d_.name = fs::path(d_.folder).filename().string();
+      return;
+    }
+    const std::string allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    if (d_.name.find_first_not_of(allowed) != std::string::npos || d_.name[0] == '.') {
+      problems_.add(d_.problem(
+          place, fmt::format("the name '{}' cannot be that of a folder of runs", shown(d_.name)),
+          "use letters, digits, '_', '.' and '-', not '.' first"));
+    }
+  }
+
+  void read_classes(const toml::table& file) {
+    for (const Word& word : words(file, "labels")) d_.labels.push_back(word.text);
+    for (size_t k = 1; k < d_.labels.size(); ++k) {
+      if (std::find(d_.labels.begin(), d_.labels.begin() + static_cast<int64_t>(k), d_.labels[k]) !=
+          d_.labels.begin() + static_cast<int64_t>(k)) {
+        wrong(*file.get("labels"), fmt::format("the label '{}' is there twice", d_.labels[k]),
+              "name each class once");
+      }
+    }
+    const toml::node* node = file.get("classes");
+    if (!node) {
+      if (file.get("labels")) d_.classes_place = place_of(file.get("labels")->source());
+      d_.classes = static_cast<int64_t>(d_.labels.size());
+      if (d_.labels.size() == 1) {
+        wrong(*file.get("labels"), "one label, but at least 2 classes are needed",
+              "name all classes");
+      }
+      return;
+    }
+    d_.classes_place = place_of(node->source());
+    const auto* value = node->as_integer();
+    if (!value || value->get() < 2 || value->get() > 1000000) {
+      wrong(*node, "'classes' is a whole number from 2 on", "count the classes, or leave it out");
+    } else if (!d_.labels.empty() && value->get() != static_cast<int64_t>(d_.labels.size())) {
+      wrong(*node,
+            fmt::format("classes = {}, but {} labels are named", value->get(), d_.labels.size()),
+            "leave 'classes' out: the labels say it");
+    } else {
+      d_.classes = value->get();
+    }
+  }
+
+  void read_csv_names(const toml::table& file) {
+    const toml::table* in = section(file, "csv");
+    if (!in) return;
+    CsvNames& csv = d_.csv;
+    only(*in, {"nodes", "edges", "graphs", "id", "label", "source", "target", "graph", "separator"},
+         "[csv]");
+    text(*in, "nodes", csv.nodes);
+    text(*in, "edges", csv.edges);
+    text(*in, "graphs", csv.graphs);
+    text(*in, "id", csv.id);
+    text(*in, "label", csv.label);
+    text(*in, "source", csv.source);
+    text(*in, "target", csv.target);
+    text(*in, "graph", csv.graph);
+    text(*in, "separator", csv.separator);
+    if (csv.separator == "tab") csv.separator = "\t";
+    if (csv.separator.size() != 1 || csv.separator == "\"" || csv.separator == "\n") {
+      wrong(*in->get("separator"), "the separator is one character",
+            "write \",\", \";\", \"|\" or \"tab\"");
+      csv.separator = ",";
+    }
+  }
+
+  void read_columns(const toml::table& file, const char* name, ColumnWords& into) {
+    const toml::table* in = section(file, name);
+    if (!in) return;
+    const bool edges = &into == &d_.edge_columns;
+    Keys known = {"numeric", "categorical", "ignore"};
+    if (edges) known.push_back("weight");
+    only(*in, known, fmt::format("[{}]", name));
+    into.numeric = words(*in, "numeric");
+    into.categorical = words(*in, "categorical");
+    into.ignore = words(*in, "ignore");
+    into.lists_numeric = in->get("numeric") != nullptr;
+    into.weight.place = text(*in, "weight", into.weight.text);
+    std::vector<std::string> seen;
+    for (const auto* list : {&into.numeric, &into.categorical, &into.ignore}) {
+      for (const Word& word : *list) {
+        if (std::find(seen.begin(), seen.end(), word.text) != seen.end()) {
+          problems_.add(d_.problem(word.place,
+                                   fmt::format("column '{}' is named twice", shown(word.text)),
+                                   "name it in one of numeric, categorical, ignore"));
+        }
+        seen.push_back(word.text);
+      }
+    }
+    if (edges && d_.level == "node" && (!into.numeric.empty() || !into.categorical.empty())) {
+      wrong(*in->get(into.numeric.empty() ? "categorical" : "numeric"),
+            "edges have features at graph level only",
+            "leave [edge_columns] out, or write level = \"graph\"");
+      into.numeric.clear();
+      into.categorical.clear();
+    }
+  }
+
+  void read_roles(const toml::table& file, Purpose purpose) {
+    for (const auto& [key, role] : {std::pair<const char*, Role>{"train", Role::train},
+                                    {"validation", Role::validation},
+                                    {"test", Role::test}}) {
+      const toml::table* in = section(file, key);
+      const bool needed = purpose == Purpose::training && role != Role::test;
+      if (in) {
+        only(*in, {"domains"}, fmt::format("[{}]", key));
+        read_domains(*in, key, role);
+      } else if (needed && !file.get(key)) {
+        problems_.add(d_.problem({}, fmt::format("there is no [{}]", key),
+                                 fmt::format("add [{}] with domains = [\"...\"]", key)));
+      }
+    }
+  }
+
+  void read_domains(const toml::table& in, const char* key, Role role) {
+    const std::vector<Word> names = words(in, "domains");
+    if (names.empty() && role != Role::test &&
+        (!in.get("domains") || in.get("domains")->is_array())) {
+      problems_.add(d_.problem(place_of(in.source()), fmt::format("[{}] names no domain", key),
+                               "write domains = [\"...\"]"));
+    }
+    for (const Word& name : names) {
+      for (const DomainName& other : d_.domains) {
+        if (other.name != name.text) continue;
+        problems_.add(
+            d_.problem(name.place,
+                       fmt::format("domain '{}' is already in [{}], line {}", shown(name.text),
+                                   to_string(other.role), other.place.line),
+                       "a domain has one role: what is trained on must not be tested on"));
+      }
+      if (d_.csv.domain.empty() &&
+          (name.text.find('/') != std::string::npos || name.text[0] == '.')) {
+        problems_.add(d_.problem(
+            name.place, fmt::format("'{}' is no name of a file in this folder", shown(name.text)),
+            "name the domain as its .npz file or its folder, without path and ending"));
+        continue;
+      }
+      d_.domains.push_back({name.text, role, name.place, name.text});
+    }
+  }
+
+  void read_groups(const toml::table& file) {
+    const toml::table* in = section(file, "groups");
+    if (!in) return;
+    std::vector<std::string> known;
+    for (const DomainName& domain : d_.domains) known.push_back(domain.name);
+    for (const auto& [key, node] : *in) {
+      const std::string name(key.str());
+      const auto found = std::find(known.begin(), known.end(), name);
+      if (!node.is_string()) {
+        wrong(node, fmt::format("the group of '{}' is text", shown(name)),
+              "write domain = \"group\"");
+      } else if (found == known.end()) {
+        problems_.add(d_.problem(place_of(key.source()),
+                                 fmt::format("[groups] names '{}', which is no domain here{}",
+                                             shown(name), did_you_mean(name, known)),
+                                 "name a domain of [train], [validation] or [test]"));
+      } else {
+        d_.domains[static_cast<size_t>(found - known.begin())].group = node.as_string()->get();
+      }
+    }
+  }
+
+  Description& d_;
+};
+
+}  // namespace
+
+Description read_description(const std::string& path, Purpose purpose, Problems& problems) {
+  Description d;
+  std::error_code ignored;
+  fs::path given(path);
+  if (!given.has_filename()) given = given.parent_path();  // "data/" is "data"
+  const bool is_file = fs::is_regular_file(given, ignored) || given.extension() == ".toml";
+  d.file = is_file ? given.string() : (given / "dataset.toml").string();
+  d.folder = is_file ? given.parent_path().string() : given.string();
+  if (d.folder.empty()) d.folder = ".";
+  if (!fs::exists(given, ignored)) {
+    problems.stop({given.string(), 0, 0,
+                   is_file ? "there is no such file" : "there is no such folder",
+                   "give the folder that holds dataset.toml; 'grm data init DIR' makes one"});
+  }
+  if (given.extension() == ".npz") {
+    problems.stop({given.string(), 0, 0, "this is one domain; training needs several",
+                   "put a dataset.toml beside it and give the folder: 'grm data init DIR'"});
+  }
+  if (!fs::is_regular_file(d.file, ignored)) {
+    problems.stop({d.file, 0, 0, "there is no such file",
+                   "'grm data init " + d.folder + "' writes a template"});
+  }
+  Reader(d, problems).read(purpose);
+  return d;
+}
+
+}  // namespace grm::own

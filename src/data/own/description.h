@@ -1,0 +1,74 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "problems.h"
+
+namespace grm::own {
+
+struct Place {
+  int64_t line = 0;
+  int64_t column = 0;
+};
+
+/// A word of dataset.toml and where it stands.
+struct Word {
+  std::string text;
+  Place place;
+};
+
+struct DomainName {
+  std::string name;
+  Role role = Role::test;
+  Place place;
+  std::string group;
+};
+
+/// What [columns] or [edge_columns] say.
+struct ColumnWords {
+  std::vector<Word> numeric, categorical, ignore;
+  bool lists_numeric = false;  // `numeric` is there: columns that are not named are left out
+  Word weight;                 // edges only
+};
+
+/// How the tables and their columns are called.
+struct CsvNames {
+  std::string nodes = "nodes.csv", edges = "edges.csv", graphs = "graphs.csv";
+  std::string id = "id", label = "label", source = "source", target = "target", graph = "graph";
+  std::string domain;  // one set of tables for all domains: the column that names the domain
+  std::string separator = ",";
+};
+
+/// dataset.toml, as it stands.
+struct Description {
+  std::string folder;
+  std::string file;  // dataset.toml, or the file that was given
+  std::string name;
+  std::string level = "node";
+  std::string metric = "accuracy";
+  std::string loss = "softmax";
+  Place metric_place, loss_place, classes_place;
+  int64_t classes = 0;  // 0: as the training labels say
+  std::vector<std::string> labels;
+  bool undirected = false;
+  std::string missing = "error";
+  std::string scale;  // empty: standard for tables, none for npz
+  bool drop_between = false;
+  CsvNames csv;
+  ColumnWords columns, edge_columns;
+  std::vector<DomainName> domains;
+
+  Problem problem(Place place, std::string what, std::string fix) const {
+    return {file, place.line, place.column, std::move(what), std::move(fix)};
+  }
+};
+
+/// What a description must have.
+enum class Purpose { training, prediction };
+
+/// `path`: a folder with dataset.toml, or that file.
+Description read_description(const std::string& path, Purpose purpose, Problems& problems);
+
+}  // namespace grm::own

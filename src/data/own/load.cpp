@@ -1,0 +1,189 @@
+// From a folder to a task: read all domains, let those of training decide about columns and
+// classes, and build every domain by that.
+#include "load.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "grm/core/files.h"
+#include "labels.h"
+#include "preprocessing.h"
+#include "read_all.h"
+
+namespace grm::own {
+namespace {
+
+class Loader {
+ public:
+  Loader(const Description& d, Problems& problems) : d_(d), problems_(problems) {}
+
+  Task load(bool allow_missing) {
+    task_.name = d_.name;
+    task_.level = d_.level;
+    task_.loss = d_.loss == "softmax" ? LossKind::softmax : LossKind::binary_pair;
+    task_.metric = d_.metric == "accuracy"  ? MetricKind::accuracy
+                   : d_.metric == "roc_auc" ? MetricKind::roc_auc
+                                            : MetricKind::macro_f1;
+    const ReadContext context{d_, Purpose::training, problems_, task_.notes};
+    const Reading reading = read_all(context, allow_missing);
+    task_.missing = reading.left_out;
+    const std::vector<const RawDomain*> training = reading.training();
+    const Classes classes = find_classes(d_, training, problems_);
+    std::vector<torch::Tensor> y;
+    for (const ReadDomain& each : reading.domains) {
+      y.push_back(class_numbers(each.raw, classes, Purpose::training, problems_));
+    }
+    problems_.stop_if_more_than(0);
+    task_.classes = classes.count;
+    task_.label_names = classes.names;
+    const Preprocessing preprocessing = fit(reading, classes);
+    problems_.stop_if_more_than(0);
+    for (size_t k = 0; k < reading.domains.size(); ++k) {
+      add_domain(reading.domains[k], preprocessing, std::move(y[k]));
+    }
+    check_counted();
+    problems_.stop_if_more_than(0);
+    note_unseen_classes();
+    hash(d_.file);
+    for (const std::string& path : reading.files) hash(path);
+    task_.preprocessing = to_json(preprocessing);
+    try {
+      check_task(task_);
+    } catch (const Error& error) {
+      problems_.stop({d_.file, 0, 0, error.what(), ""});
+    }
+    return std::move(task_);
+  }
+
+ private:
+  Preprocessing fit(const Reading& reading, const Classes& classes) {
+    Preprocessing p;
+    p.kind = reading.kind;
+    p.classes = classes.count;
+    p.labels = classes.names;
+    p.undirected = d_.undirected;
+    p.edge_weights = reading.training().front()->weights.defined();
+    const bool tables = reading.kind == "csv";
+    const std::string scale = d_.scale.empty() ? (tables ? "standard" : "none") : d_.scale;
+    if (!tables && scale == "none" && d_.missing == "error") return p;  // arrays as they are
+    p.columns = fit_part(reading.training(), scale, false);
+    p.edge_columns = fit_part(reading.training(), scale, true);
+    if (!tables) return p;
+    p.csv = d_.csv;
+    p.edge_weight = d_.edge_columns.weight.text;
+    p.ignore = reading.plans.nodes.ignore;
+    p.ignore_others = reading.plans.nodes.ignore_others;
+    task_.feature_names = names_of_features(p.columns);
+    return p;
+  }
+
+  std::vector<ColumnRule> fit_part(const std::vector<const RawDomain*>& training,
+                                   const std::string& scale, bool edges) {
+    std::vector<std::shared_ptr<const Columns>> made;  // tables of arrays, until the fit is done
+    std::vector<Part> parts;
+    for (const RawDomain* raw : training) {
+      const auto& table = edges ? raw->edge_columns : raw->columns;
+      const torch::Tensor& dense = edges ? raw->edge_x.dense : raw->x.dense;
+      if (table) {
+        parts.push_back({table.get(), edges ? raw->edge_rows : raw->rows});
+      } else if (dense.defined()) {
+        made.push_back(columns_of(dense, edges ? "edge_attr" : "x"));
+        parts.push_back({made.back().get(), torch::arange(dense.size(0), torch::kInt64)});
+      }
+    }
+    if (parts.empty()) return {};
+    std::vector<std::string> empty;
+    const std::vector<ColumnRule> rules = fit_rules(parts, d_.missing, scale, empty);
+    for (const std::string& name : empty) {
+      problems_.add({training.front()->file, 0, 0,
+                     fmt::format("column '{}' has no value in the training domains", name),
+                     edges ? "leave it out under [edge_columns]"
+                           : "leave it out: [columns] ignore = [\"" + name + "\"]"});
+    }
+    return rules;
+  }
+
+  void add_domain(const ReadDomain& each, const Preprocessing& preprocessing, torch::Tensor y) {
+    Domain domain = assemble(each.raw, preprocessing, task_.notes);
+    set_labels(domain, each.raw, std::move(y));
+    domain.group = each.about.group;
+    switch (each.about.role) {
+      case Role::train:
+        if (domain.labels.loss.numel() == 0) {
+          problems_.add({each.raw.file, 0, 0,
+                         fmt::format("training domain '{}' has no label that counts", domain.name),
+                         "label some of it, or take it out of [train]"});
+        }
+        return task_.training.push_back(std::move(domain));
+      case Role::validation:
+        return task_.validation.push_back(std::move(domain));
+      case Role::test:
+        return task_.test.push_back(std::move(domain));
+    }
+  }
+
+  // What the metric needs of each group of domains that is scored.
+  void check_counted() {
+    for (const Role role : {Role::validation, Role::test}) {
+      std::map<std::string, std::set<int64_t>> classes_of;
+      for (const Domain& domain : task_.domains(role)) {
+        std::set<int64_t>& seen = classes_of[domain.group];
+        const torch::Tensor y = domain.labels.y.index_select(0, domain.labels.evaluate);
+        for (int64_t i = 0; i < y.numel(); ++i) seen.insert(y.data_ptr<int64_t>()[i]);
+      }
+      for (const auto& [group, seen] : classes_of) {
+        const bool one_class = task_.metric == MetricKind::roc_auc && seen.size() == 1;
+        if (!seen.empty() && !one_class) continue;
+        const std::string whose = fmt::format("{} domain '{}'", to_string(role), group);
+        problems_.add(d_.problem(
+            place_of_group(group, role),
+            one_class ? whose + " holds one class, so roc_auc is undefined"
+                      : whose + " has no label that counts",
+            one_class ? "choose another metric, or put it into a group with others: [groups]"
+                      : "label some of it; what has no labels is for 'grm predict'"));
+      }
+    }
+  }
+
+  Place place_of_group(const std::string& group, Role role) const {
+    for (const DomainName& domain : d_.domains) {
+      if (domain.group == group && domain.role == role) return domain.place;
+    }
+    return {};
+  }
+
+  void note_unseen_classes() {
+    torch::Tensor counts = torch::zeros({task_.classes}, torch::kInt64);
+    for (const Domain& domain : task_.training) {
+      const torch::Tensor y = domain.labels.y.index_select(0, domain.labels.loss);
+      counts += torch::bincount(y, {}, task_.classes);
+    }
+    std::vector<int64_t> unseen;
+    for (int64_t c = 0; c < task_.classes; ++c) {
+      if (counts.data_ptr<int64_t>()[c] == 0) unseen.push_back(c);
+    }
+    if (unseen.empty()) return;
+    task_.notes.push_back(fmt::format("no training item is of class {}", fmt::join(unseen, ", ")));
+  }
+
+  void hash(const std::string& path) {
+    const std::filesystem::path file(path);
+    task_.hashes[file.lexically_relative(d_.folder).string()] = sha256_file(path);
+  }
+
+  const Description& d_;
+  Problems& problems_;
+  Task task_;
+};
+
+}  // namespace
+
+Task load(const std::string& path, bool allow_missing, Problems& problems) {
+  const Description d = read_description(path, Purpose::training, problems);
+  return Loader(d, problems).load(allow_missing);
+}
+
+}  // namespace grm::own

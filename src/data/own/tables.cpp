@@ -1,0 +1,121 @@
+// Tables of one folder: nodes.csv, edges.csv and, at graph level, graphs.csv.
+#include "tables.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "grm/core/options.h"
+
+namespace grm::own {
+namespace {
+
+std::string path_of(const ReadContext& context, const std::string& folder, const std::string& name,
+                    bool needed) {
+  const std::string found = existing_table(folder, name);
+  if (found.empty() && needed) {
+    context.problems.add({folder + "/" + name, 0, 0, "there is no such file",
+                          "write it, or tell its name under [csv] in dataset.toml"});
+  }
+  return found;
+}
+
+void make_plans(const ReadContext& context, const CsvFile& nodes, const CsvFile& edges,
+                Plans& plans) {
+  const Description& d = context.d;
+  std::vector<std::string> of_nodes, of_edges;
+  plans.nodes =
+      make_plan(d, d.columns, nodes, special_of_nodes(d), true, context.problems, of_nodes);
+  plans.edges =
+      make_plan(d, d.edge_columns, edges, special_of_edges(d), false, context.problems, of_edges);
+  plans.made = true;
+  if (plans.nodes.entries.empty()) {
+    context.problems.add({nodes.path(), 1, 0, "no column is left for features",
+                          "add a column of numbers; where there are none, a constant one"});
+  }
+  const auto tell = [&](const CsvFile& file, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    context.notes.push_back(
+        fmt::format("{}: columns that are not used: {}", file.path(), fmt::join(names, ", ")));
+  };
+  tell(nodes, of_nodes);
+  tell(edges, of_edges);
+}
+
+// Which of the wanted domains every text of the domain column is.
+void choose_domains(const ReadContext& context, const std::vector<std::string>& wanted,
+                    NodeTables& tables) {
+  const Description& d = context.d;
+  tables.wanted = wanted;
+  tables.chosen.assign(tables.domains.size(), -1);
+  if (d.csv.domain.empty()) {
+    tables.chosen.assign(1, 0);
+    return;
+  }
+  std::vector<std::string> known, unused;
+  for (int64_t code = 0; code < tables.domains.size(); ++code) {
+    known.push_back(tables.domains[code]);
+  }
+  if (wanted.empty()) tables.wanted = known;
+  for (size_t k = 0; k < tables.wanted.size(); ++k) {
+    const std::string& name = tables.wanted[k];
+    if (const int64_t code = tables.domains.find(name); code >= 0) {
+      tables.chosen[code] = static_cast<int64_t>(k);
+      continue;
+    }
+    Place place;
+    for (const DomainName& domain : d.domains) {
+      if (domain.name == name) place = domain.place;
+    }
+    context.problems.add(d.problem(
+        place,
+        fmt::format("no row of {} has the domain '{}' in column '{}'{}",
+                    tables.by_graph ? d.csv.graphs : d.csv.nodes, shown(name), d.csv.domain,
+                    did_you_mean(name, known)),
+        fmt::format("the column holds: {}", shown(fmt::format("{}", fmt::join(known, ", "))))));
+  }
+  for (size_t code = 0; code < known.size(); ++code) {
+    if (tables.chosen[code] < 0) unused.push_back(known[code]);
+  }
+  if (unused.empty()) return;
+  context.notes.push_back(fmt::format("domains that no section names are left out: {}",
+                                      shown(fmt::format("{}", fmt::join(unused, ", ")))));
+}
+
+}  // namespace
+
+std::string existing_table(const std::string& folder, const std::string& name) {
+  std::error_code ignored;
+  for (const std::string& path : {folder + "/" + name, folder + "/" + name + ".gz"}) {
+    if (std::filesystem::is_regular_file(path, ignored)) return path;
+  }
+  return "";
+}
+
+std::vector<RawDomain> read_tables(const ReadContext& context, const std::string& folder,
+                                   const std::vector<std::string>& wanted, Plans& plans) {
+  const CsvNames& csv = context.d.csv;
+  Problems& problems = context.problems;
+  const int64_t before = problems.count();
+  NodeTables tables;
+  tables.by_graph = context.d.level == "graph";
+  const std::string nodes = path_of(context, folder, csv.nodes, true);
+  const std::string edges = path_of(context, folder, csv.edges, true);
+  std::string graphs;
+  if (tables.by_graph) {
+    const bool needed = context.purpose == Purpose::training || !csv.domain.empty();
+    graphs = path_of(context, folder, csv.graphs, needed);
+  }
+  problems.stop_if_more_than(before);
+  const CsvFile node_file(nodes, csv.separator[0], problems);
+  const CsvFile edge_file(edges, csv.separator[0], problems);
+  if (!plans.made) make_plans(context, node_file, edge_file, plans);
+  tables.local_ids = tables.by_graph && edge_file.find(csv.graph) >= 0;
+  if (!graphs.empty()) read_graphs(context, graphs, tables);
+  read_nodes(context, node_file, plans.nodes, !graphs.empty(), tables);
+  choose_domains(context, wanted, tables);
+  const EdgeTable table = read_edges(context, edge_file, plans.edges, tables);
+  return split_tables(tables, table, nodes);
+}
+
+}  // namespace grm::own
