@@ -1,8 +1,11 @@
 #include "grm/train/checkpoint.h"
 
+#include <c10/util/Exception.h>
+
 #include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
+#include "grm/core/json_number.h"
 #include "grm/io/safetensors.h"
 
 namespace grm {
@@ -10,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 using Tensors = std::map<std::string, torch::Tensor>;
-constexpr int kFormat = 1;
+constexpr int64_t kFormat = 1;
 
 void put(Tensors& all, const std::string& prefix, const Tensors& part) {
   for (const auto& [name, tensor] : part) all[prefix + name] = tensor;
@@ -23,6 +26,30 @@ Tensors take(const Tensors& all, const std::string& prefix) {
     part[it->first.substr(prefix.size())] = it->second;
   }
   return part;
+}
+
+// What the trainer relies on. Files of our own always hold it; a damaged one must not get further.
+void check_state(const TrainingState& state, const std::string& path) {
+  bool good = state.epoch >= 0 && state.metrics_bytes >= 0 && state.best_epoch >= 0 &&
+              state.best_epoch <= state.epoch && state.history.empty() == (state.best_epoch == 0);
+  int64_t last = 0;
+  for (const Evaluation& e : state.history) {
+    good = good && e.epoch > last && e.epoch <= state.epoch &&
+           e.test.size() == state.history.front().test.size();
+    last = e.epoch;
+  }
+  good = good && (!state.stopped_early || !state.history.empty());
+  if (!good) fail(ErrorKind::data, "{}: damaged: its epochs and evaluations do not fit", path);
+}
+
+// The method's own tensors are its own to judge, also by what torch thinks of their shapes.
+void restore(Method& method, const Tensors& all) {
+  method.parameters().restore(take(all, "model/"));
+  const std::vector<nn::Adam*> optimisers = method.optimisers();
+  for (size_t k = 0; k < optimisers.size(); ++k) {
+    optimisers[k]->restore(take(all, "optimiser" + std::to_string(k) + "/"));
+  }
+  method.restore_training_state(take(all, "training/"));
 }
 
 }  // namespace
@@ -55,33 +82,38 @@ void write_checkpoint(const std::string& path, Method& method, const TrainingSta
 TrainingState read_checkpoint(const std::string& path, Method& method) {
   const io::TensorFile file = io::read_safetensors(path);
   TrainingState state;
+  const auto about = file.metadata.find("state");
+  if (about == file.metadata.end()) {
+    fail(ErrorKind::data, "{}: not a checkpoint: its metadata has no state", path);
+  }
   try {
-    const json text = json::parse(file.metadata.at("state"));
-    if (text.at("format") != kFormat) {
+    const json text = json::parse(about->second);
+    const int64_t format = whole_number(text, "format", path);
+    if (format != kFormat) {
       fail(ErrorKind::data, "{}: checkpoint format {} is not the format {} of this program", path,
-           text.at("format").dump(), kFormat);
+           format, kFormat);
     }
-    state.epoch = text.at("epoch");
-    state.metrics_bytes = text.at("metrics_bytes");
-    state.best_epoch = text.at("best_epoch");
+    state.epoch = whole_number(text, "epoch", path);
+    state.metrics_bytes = whole_number(text, "metrics_bytes", path);
+    state.best_epoch = whole_number(text, "best_epoch", path);
     state.train_seconds = text.at("train_seconds");
     state.evaluate_seconds = text.at("evaluate_seconds");
     state.stopped_early = text.at("stopped_early");
     for (const json& e : text.at("history")) {
-      state.history.push_back({e.at("epoch"), e.at("validation"), e.at("test")});
+      state.history.push_back({whole_number(e, "epoch", path), e.at("validation"), e.at("test")});
     }
-  } catch (const std::out_of_range&) {
-    fail(ErrorKind::data, "{}: not a checkpoint: its metadata has no state", path);
   } catch (const json::exception& error) {
     fail(ErrorKind::data, "{}: damaged state: {}", path, error.what());
   }
-  method.parameters().restore(take(file.tensors, "model/"));
-  const std::vector<nn::Adam*> optimisers = method.optimisers();
-  for (size_t k = 0; k < optimisers.size(); ++k) {
-    optimisers[k]->restore(take(file.tensors, "optimiser" + std::to_string(k) + "/"));
-  }
-  method.restore_training_state(take(file.tensors, "training/"));
   state.best = take(file.tensors, "best/");
+  check_state(state, path);
+  try {
+    restore(method, file.tensors);
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", path, error.what());
+  } catch (const c10::Error& error) {
+    fail(ErrorKind::data, "{}: does not fit this method: {}", path, error.what_without_backtrace());
+  }
   return state;
 }
 

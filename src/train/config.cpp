@@ -1,11 +1,12 @@
 #include "grm/train/config.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <sstream>
 
 #include "grm/core/error.h"
+#include "grm/core/toml_library.h"
+#include "grm/core/toml_text.h"
 
 namespace grm {
 
@@ -58,12 +59,13 @@ void RunConfig::set(const std::string& path, const std::string& value) {
 }
 
 std::string RunConfig::to_toml(int64_t seed) const {
-  std::string text = fmt::format("seed = {}\n\n[dataset]\nname = \"{}\"\n", seed, dataset_name());
+  std::string text =
+      fmt::format("seed = {}\n\n[dataset]\nname = {}\n", seed, toml_string(dataset_name()));
   for (const Option& o : dataset.options().options()) {
     text += fmt::format("{} = {}\n", o.key, o.get());
   }
-  text +=
-      fmt::format("\n[method]\nname = \"{}\"\npreset = \"{}\"\n", method_name(), method.preset());
+  text += fmt::format("\n[method]\nname = {}\npreset = {}\n", toml_string(method_name()),
+                      toml_string(method.preset()));
   for (const Option& o : method.options().options()) {
     text += fmt::format("{} = {}\n", o.key, o.get());
   }
@@ -86,21 +88,44 @@ std::string value_text(const toml::node& node) {
   return line.substr(line.find('=') + 2);
 }
 
+// As OptionList::set takes it: quotes that belong to the text are not taken off it.
+std::string option_text(const toml::node& node) {
+  const std::string text = value_text(node);
+  const bool in_quotes = node.is_string() && !text.empty() && (text[0] == '"' || text[0] == '\'');
+  return in_quotes ? toml_string(text) : text;
+}
+
 std::string place(const std::string& origin, const toml::source_region& at) {
   return fmt::format("{}:{}:{}", origin, at.begin.line, at.begin.column);
 }
 
+toml::table parse(const std::string& text, const std::string& origin) {
+  check_toml_keys(text, origin);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::config, "{}: {}", place(origin, error.source()), error.description());
+  }
+}
+
 }  // namespace
+
+ConfigSections config_sections(const std::string& text, const std::string& origin) {
+  ConfigSections sections;
+  for (const auto& [section, table] : parse(text, origin)) {
+    if (!table.is_table()) continue;
+    auto& values = sections[std::string(section.str())];
+    for (const auto& [key, value] : *table.as_table()) {
+      values[std::string(key.str())] = value_text(value);
+    }
+  }
+  return sections;
+}
 
 std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::string& origin,
                                             const std::string& dataset, const std::string& method,
                                             const std::string& preset) {
-  toml::table file;
-  try {
-    file = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorKind::config, "{}: {}", place(origin, error.source()), error.description());
-  }
+  const toml::table file = parse(text, origin);
   const auto word = [&](const char* section, const char* key, const std::string& given) {
     return given.empty() ? file[section][key].value_or(std::string()) : given;
   };
@@ -124,7 +149,7 @@ std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::
       if (option == "name" && (name == "dataset" || name == "method")) continue;
       if (option == "preset" && name == "method") continue;
       try {
-        config->set(name + "." + option, value_text(value));
+        config->set(name + "." + option, option_text(value));
       } catch (const Error& error) {
         fail(ErrorKind::config, "{}: {}", place(origin, value.source()), error.what());
       }

@@ -4,75 +4,201 @@
 #include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
+#include "grm/core/json_number.h"
 #include "grm/io/safetensors.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
 
 namespace grm {
 namespace {
-constexpr int kFormat = 1;
+
+using nlohmann::json;
+
+// 1: weights, configuration, classes, features, metric, hashes.
+// 2: all that prediction needs without the training data.
+constexpr int64_t kFormat = 2;
+constexpr int64_t kMostColumns = int64_t{1} << 31;
+
+std::string file_of(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  const std::string file = path + "/model.safetensors";
+  if (!std::filesystem::exists(file, ignored)) {
+    fail(ErrorKind::data,
+         "{} holds no model.safetensors: the run is unfinished ('grm train --resume' with its "
+         "options goes on) or this is not a run folder",
+         path);
+  }
+  return file;
 }
+
+template <class Kind>
+Kind named(const std::string& word, std::initializer_list<Kind> kinds, const std::string& path) {
+  for (const Kind kind : kinds) {
+    if (word == to_string(kind)) return kind;
+  }
+  fail(ErrorKind::data, "{}: damaged description: {} is unknown", path, word);
+}
+
+void check_version(const json& about, const std::string& path) {
+  const int64_t format = whole_number(about, "format", path);
+  if (format >= 1 && format <= kFormat) return;
+  fail(ErrorKind::data,
+       "{}: a model of format {}, written by grm {}; this is grm {}, which reads formats 1 to {}; "
+       "use that version or a newer one",
+       path, format, about.value("grm", "of an unknown version"), GRM_VERSION, kFormat);
+}
+
+// What the configuration says, which both formats hold.
+void read_config(ModelAbout& about, const std::string& path) {
+  ConfigSections sections = config_sections(about.config, path);
+  auto& dataset = sections["dataset"];
+  auto& method = sections["method"];
+  about.dataset = dataset["name"];
+  about.method = method["name"];
+  about.preset = method["preset"];
+  about.symmetrise = dataset["symmetrise"] == "true";
+  about.centre = dataset["centre"] == "domain" ? "domain" : "none";
+  if (about.dataset.empty() || about.method.empty()) {
+    fail(ErrorKind::data, "{}: damaged description: its configuration names no dataset or method",
+         path);
+  }
+}
+
+void check_shape(const ModelAbout& about, const std::string& path) {
+  const auto within = [](int64_t value, int64_t low) {
+    return value >= low && value < kMostColumns;
+  };
+  const auto fits = [](const std::vector<std::string>& names, int64_t count) {
+    return names.empty() || static_cast<int64_t>(names.size()) == count;
+  };
+  if (!within(about.classes, 1) || !within(about.features, 1) || !within(about.edge_features, 0) ||
+      (about.level != "node" && about.level != "graph") ||
+      !fits(about.label_names, about.classes) || !fits(about.feature_names, about.features)) {
+    fail(ErrorKind::data, "{}: damaged description: level, classes and features do not fit", path);
+  }
+}
+
+ModelAbout read_about(const std::string& text, const std::string& path) {
+  ModelAbout about;
+  try {
+    const json j = json::parse(text);
+    check_version(j, path);
+    about.format = whole_number(j, "format", path);
+    about.version = j.at("grm");
+    about.config = j.at("config");
+    about.seed = whole_number(j, "seed", path);
+    about.epoch = whole_number(j, "epoch", path);
+    about.classes = whole_number(j, "classes", path);
+    about.features = whole_number(j, "features", path);
+    about.metric = named(j.at("metric"),
+                         {MetricKind::accuracy, MetricKind::roc_auc, MetricKind::macro_f1}, path);
+    about.data_hashes = j.at("data_hashes").get<std::map<std::string, std::string>>();
+    read_config(about, path);
+    if (about.format == 1) {
+      about.level = find_dataset(about.dataset).level;
+    } else {
+      about.level = j.at("level");
+      about.edge_features = whole_number(j, "edge_features", path);
+      about.loss = named(j.at("loss"), {LossKind::softmax, LossKind::binary_pair}, path);
+      about.label_names = j.at("label_names").get<std::vector<std::string>>();
+      about.feature_names = j.at("feature_names").get<std::vector<std::string>>();
+      about.preprocessing = j.at("preprocessing");
+    }
+  } catch (const json::exception& error) {
+    fail(ErrorKind::data, "{}: damaged description: {}", path, error.what());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::config) throw;
+    fail(ErrorKind::data, "{}: damaged description: {}", path, error.what());
+  }
+  check_shape(about, path);
+  return about;
+}
+
+}  // namespace
 
 void write_model(const std::string& path, Method& method, const RunConfig& config, const Task& task,
                  int64_t seed, int64_t epoch) {
+  const TrainView view = task.train_view();
   io::TensorFile file;
   file.tensors = method.parameters().snapshot();
-  const nlohmann::json about = {{"format", kFormat},
-                                {"grm", GRM_VERSION},
-                                {"config", config.to_toml(seed)},
-                                {"seed", seed},
-                                {"epoch", epoch},
-                                {"classes", task.classes},
-                                {"features", task.features()},
-                                {"metric", to_string(task.metric)},
-                                {"data_hashes", task.hashes}};
-  file.metadata["grm"] = about.dump();
+  const json about = {{"format", kFormat},
+                      {"grm", GRM_VERSION},
+                      {"config", config.to_toml(seed)},
+                      {"seed", seed},
+                      {"epoch", epoch},
+                      {"level", view.level},
+                      {"classes", view.classes},
+                      {"features", view.features},
+                      {"edge_features", view.edge_features},
+                      {"loss", to_string(task.loss)},
+                      {"metric", to_string(task.metric)},
+                      {"label_names", task.label_names},
+                      {"feature_names", task.feature_names},
+                      {"preprocessing", task.preprocessing},
+                      {"data_hashes", task.hashes}};
+  // Names of a user's labels and columns need not be UTF-8; a model is not lost over one.
+  file.metadata["grm"] = about.dump(-1, ' ', false, json::error_handler_t::replace);
   io::write_safetensors(path, file);
 }
 
-LoadedModel load_model(const std::string& path, const DataContext& context) {
-  std::string model_path = path;
-  if (std::filesystem::is_directory(path)) {
-    model_path = path + "/model.safetensors";
-    if (!std::filesystem::exists(model_path)) {
-      fail(ErrorKind::data,
-           "{} holds no model.safetensors: the run is unfinished ('grm train --resume' with its "
-           "options goes on) or this is not a run folder",
-           path);
-    }
-  }
-  const io::TensorFile file = io::read_safetensors(model_path);
+ModelFile read_model(const std::string& path) {
+  ModelFile model;
+  model.path = file_of(path);
+  io::TensorFile file = io::read_safetensors(model.path);
   const auto entry = file.metadata.find("grm");
   if (entry == file.metadata.end()) {
-    fail(ErrorKind::data, "{}: a safetensors file, but not a model of this program", model_path);
+    fail(ErrorKind::data, "{}: a safetensors file, but not a model of this program", model.path);
   }
-  LoadedModel model;
-  int64_t classes = 0, features = 0;
-  std::string config;
+  model.about = read_about(entry->second, model.path);
+  model.weights = std::move(file.tensors);
+  return model;
+}
+
+std::unique_ptr<Method> restore_method(const ModelFile& file) {
+  const ModelAbout& about = file.about;
+  TrainView view;
+  view.classes = about.classes;
+  view.features = about.features;
+  view.loss = about.loss;
+  view.level = about.level;
+  view.edge_features = about.edge_features;
   try {
-    const nlohmann::json about = nlohmann::json::parse(entry->second);
-    if (about.at("format") != kFormat) {
-      fail(ErrorKind::data, "{}: model format {} needs another version of this program (it has {})",
-           model_path, about.at("format").dump(), kFormat);
+    const std::unique_ptr<MethodRecipe> recipe = find_method(about.method, about.level).make();
+    OptionList options;
+    recipe->declare(options);
+    const ConfigSections sections = config_sections(about.config, file.path);
+    for (const auto& [key, value] : sections.at("method")) {
+      if (key != "name" && key != "preset") options.set("method", key, value);
     }
-    config = about.at("config");
-    model.seed = about.at("seed");
-    model.epoch = about.at("epoch");
-    classes = about.at("classes");
-    features = about.at("features");
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}: damaged description: {}", model_path, error.what());
+    std::unique_ptr<Method> method = recipe->build(view, Rng(static_cast<uint64_t>(about.seed)));
+    method->parameters().restore(file.weights);
+    return method;
+  } catch (const Error& error) {
+    const bool old = about.format == 1 && about.level == "graph";
+    fail(ErrorKind::data, "{}: {}{}", file.path, error.what(),
+         old ? " (format 1 does not say how many features edges have; train the model again, or "
+               "score it with 'grm eval', which reads its data)"
+             : "");
   }
-  model.config = config_from_toml(config, model_path);
+}
+
+LoadedModel load_model(const std::string& path, const DataContext& context) {
+  const ModelFile file = read_model(path);
+  LoadedModel model;
+  model.seed = file.about.seed;
+  model.epoch = file.about.epoch;
+  model.config = config_from_toml(file.about.config, file.path);
   model.task = model.config->dataset.load(context);
-  if (model.task.classes != classes || model.task.features() != features) {
+  if (model.task.classes != file.about.classes || model.task.features() != file.about.features) {
     fail(ErrorKind::data,
          "{}: the model was trained on {} features and {} classes, the data has {} and {}",
-         model_path, features, classes, model.task.features(), model.task.classes);
+         file.path, file.about.features, file.about.classes, model.task.features(),
+         model.task.classes);
   }
   model.method =
       model.config->method.build(model.task.train_view(), Rng(static_cast<uint64_t>(model.seed)));
-  model.method->parameters().restore(file.tensors);
+  model.method->parameters().restore(file.weights);
   return model;
 }
 

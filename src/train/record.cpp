@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
+#include "grm/core/json_number.h"
 #include "grm/train/trainer.h"
 
 namespace grm {
@@ -46,17 +47,18 @@ RunRecord record_from_json(const std::string& text, const std::string& origin) {
   RunRecord record;
   try {
     const ordered_json j = ordered_json::parse(text);
-    record.seed = j.at("seed");
-    record.epochs = j.at("epochs");
+    record.seed = whole_number(j, "seed", origin);
+    record.epochs = whole_number(j, "epochs", origin);
     record.seconds_per_epoch = j.at("seconds_per_epoch");
     record.evaluate_seconds = j.at("evaluate_seconds");
-    record.parameters = j.at("parameters");
+    record.parameters = whole_number(j, "parameters", origin);
     record.peak_memory_mib = j.at("peak_memory_mib");
     record.stopped_early = j.at("stopped_early");
     // Records of version 0.1.0 before studies lack it.
     if (j.contains("constant")) record.constant = scores_from(j.at("constant"));
     for (const auto& [rule, c] : j.at("chosen").items()) {
-      record.chosen[rule] = {c.at("epoch"), c.at("validation"), scores_from(c.at("test"))};
+      record.chosen[rule] = {whole_number(c, "epoch", origin), c.at("validation"),
+                             scores_from(c.at("test"))};
     }
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: damaged run record: {}", origin, error.what());

@@ -24,7 +24,8 @@ bool RunFolder::has(const std::string& name) const {
 }
 
 RunFolder create_run_folder(const std::string& root, const RunConfig& config, int64_t seed) {
-  const std::string parent = root + "/" + config.dataset_name() + "/" + config.method_name();
+  const std::string parent =
+      root + "/" + config.dataset.entry().short_name() + "/" + config.method_name();
   std::error_code code;
   fs::create_directories(parent, code);
   if (code) fail(ErrorKind::io, "{}: folder cannot be made: {}", parent, code.message());
@@ -47,7 +48,8 @@ RunFolder create_run_folder(const std::string& root, const RunConfig& config, in
 }
 
 RunFolder find_run_folder(const std::string& root, const RunConfig& config, int64_t seed) {
-  const fs::path parent = fs::path(root) / config.dataset_name() / config.method_name();
+  const fs::path parent =
+      fs::path(root) / config.dataset.entry().short_name() / config.method_name();
   const std::string wanted = config.to_toml(seed);
   std::vector<std::string> candidates;
   std::error_code code;
@@ -71,8 +73,8 @@ std::string blas_name() {
   if (auto describe = reinterpret_cast<Describe>(dlsym(RTLD_DEFAULT, "openblas_get_config"))) {
     return describe();
   }
-  const std::string show = at::show_config();
-  if (show.find("MKL") != std::string::npos) return "MKL";
+  // "MKL-DNN", which every torch names, is another library.
+  if (at::show_config().find("Math Kernel Library") != std::string::npos) return "MKL";
   return "unknown";
 }
 

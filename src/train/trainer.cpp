@@ -3,8 +3,6 @@
 #include <torch/types.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "grm/core/clock.h"
@@ -13,34 +11,12 @@
 #include "grm/core/log.h"
 #include "grm/train/checkpoint.h"
 #include "grm/train/model_file.h"
+#include "run_files.h"
 
 namespace grm {
 namespace {
 
 using nlohmann::ordered_json;
-
-// The append-only log of a run. After a restart it is cut back to where the checkpoint stood, so
-// no epoch appears twice.
-class MetricsLog {
- public:
-  MetricsLog(const std::string& path, int64_t keep_bytes) : path_(path), bytes_(keep_bytes) {
-    if (!std::filesystem::exists(path)) write_file_atomic(path, "");
-    std::filesystem::resize_file(path, static_cast<uintmax_t>(keep_bytes));
-    out_.open(path, std::ios::binary | std::ios::app);
-  }
-  void add(const ordered_json& line) {
-    const std::string text = line.dump() + "\n";
-    out_ << text << std::flush;
-    if (!out_) fail(ErrorKind::io, "{}: writing failed; is the disk full?", path_);
-    bytes_ += static_cast<int64_t>(text.size());
-  }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  std::string path_;
-  std::ofstream out_;
-  int64_t bytes_;
-};
 
 class Run {
  public:
@@ -73,11 +49,13 @@ class Run {
       const bool stop = hooks_.interrupted && hooks_.interrupted();
       const double now = since_checkpoint.seconds();
       if (stop || now - last_checkpoint >= config_.train.checkpoint_seconds) {
+        metrics.flush();
         write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
         last_checkpoint = now;
       }
       if (stop) throw Interrupted(folder_.path());
     }
+    metrics.flush();
     return finish();
   }
 
@@ -120,7 +98,7 @@ class Run {
     for (const LossTerm& term : terms) line["loss"][term.name] = term.value;
     const bool evaluated = epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
     if (evaluated) evaluate_now(epoch, line);
-    metrics.add(line);
+    metrics.add(line.dump());
     state_.epoch = epoch;
     state_.metrics_bytes = metrics.bytes();
     if (hooks_.on_epoch) report(epoch, terms, evaluated);
@@ -193,6 +171,10 @@ class Run {
       std::vector<DomainScore> scores = test;
       if (rule != own) {
         if (config_.train.test != "every") continue;
+        if (e.test.size() != scores.size()) {
+          fail(ErrorKind::data, "{}: epoch {} has {} test scores, expected {}",
+               folder_.file("state.safetensors"), e.epoch, e.test.size(), scores.size());
+        }
         for (size_t k = 0; k < scores.size(); ++k) scores[k].value = e.test[k];
       }
       record.chosen[rule] = {e.epoch, e.validation, scores};
@@ -222,7 +204,14 @@ RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
   if (folder.finished()) {
     return record_from_json(read_file(folder.file("summary.json")), folder.file("summary.json"));
   }
-  return Run(config, task, seed, folder, hooks)();
+  const FolderGuard guard(folder.path());
+  try {
+    return Run(config, task, seed, folder, hooks)();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io || !folder.has("state.safetensors")) throw;
+    fail(ErrorKind::io, "{}; once that is mended, --resume goes on from the last checkpoint",
+         error.what());
+  }
 }
 
 }  // namespace grm

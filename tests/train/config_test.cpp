@@ -4,6 +4,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "support/temp_folder.h"
 
 namespace grm {
 namespace {
@@ -28,6 +29,19 @@ TEST(Config, WhatIsWrittenReadsBackToTheSameText) {
   EXPECT_EQ(config_from_toml(text, "config.toml")->to_toml(1003), text);
   EXPECT_NE(text.find("alpha = 0.125"), std::string::npos);
   EXPECT_NE(text.find("fanout = [10, 5]"), std::string::npos);
+}
+
+TEST(Config, NamesOfFoldersWithQuotesReadBack) {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/my \"own\" data\\ 'x'";
+  write_file_atomic(path + "/dataset.toml",
+                    "name = \"q\"\n[train]\ndomains = [\"a\"]\n[validation]\ndomains = [\"b\"]\n");
+  const RunConfig config(path, "erm");
+  const std::string text = config.to_toml(1);
+  const auto back = config_from_toml(text, "config.toml");
+  EXPECT_EQ(back->dataset_name(), path);
+  EXPECT_EQ(back->to_toml(1), text);
+  EXPECT_EQ(config_sections(text, "config.toml").at("dataset").at("name"), path);
 }
 
 TEST(Config, NumberOfSeedsDoesNotChangeARun) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,18 @@ namespace grm {
 struct LossTerm {
   std::string name;
   double value;
+};
+
+/// What a method generates in the place of the graph around one item: weights on ordered pairs of
+/// nodes, under S samples of its latent variable.
+struct GeneratedGraph {
+  torch::Tensor nodes;           // [k] int64: ids in the domain graph
+  int64_t centre = -1;           // row of the classified node; -1: all of the graph is classified
+  torch::Tensor source, target;  // [p] int64: rows of `nodes`
+  torch::Tensor samples;         // [S, p] double: the weights under each sample
+  torch::Tensor weight, spread;  // [p] double: their mean and standard deviation
+  torch::Tensor distance;        // [k] double: || z - h || of each node, mean over the samples
+  double prior = 0.0;            // the weight of a pair of which nothing is known
 };
 
 /// A model in training. Epochs, evaluation, selection, checkpoints and logging are the trainer's;
@@ -37,10 +50,27 @@ class Method {
   /// gives the class probabilities. Repeatable: the same model gives the same bits.
   virtual torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) = 0;
 
+  /// Class probabilities [S, k, classes] under each of the S samples that logits() takes the mean
+  /// of: nn::log_mean of them is logits(), bit for bit. Undefined for a method that draws nothing
+  /// or takes one sample.
+  virtual torch::Tensor sampled_probabilities(const Graph& /*graph*/,
+                                              const torch::Tensor& /*items*/) {
+    return {};
+  }
+
+  /// Lets go of what was derived from graphs seen so far and is kept for the next time.
+  virtual void forget_graphs() {}
+
   /// Scores of the edges of some graphs of a set, [edges of those graphs] in the order of
   /// pick_graphs: higher for what the prediction rests on. Undefined if the method has none.
   virtual torch::Tensor edge_scores(const Graph& /*set*/, const torch::Tensor& /*items*/) {
     return {};
+  }
+
+  /// The graph that the prediction of one item (a node, or a graph of a set) rests on, drawn as
+  /// logits() draws it for this item alone. Nothing if the method generates no graph.
+  virtual std::optional<GeneratedGraph> generated(const Graph& /*graph*/, int64_t /*item*/) {
+    return std::nullopt;
   }
 
   /// The model: what is saved, loaded and needed to predict.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -55,6 +56,11 @@ std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::
                                             const std::string& dataset = "",
                                             const std::string& method = "",
                                             const std::string& preset = "");
+
+/// The sections of a configuration file as they stand there: section -> key -> value, in the form
+/// that OptionList::set takes. For files whose dataset need not be at hand.
+using ConfigSections = std::map<std::string, std::map<std::string, std::string>>;
+ConfigSections config_sections(const std::string& text, const std::string& origin);
 
 /// The reference page of all options, in Markdown, from the declarations.
 std::string options_reference();

@@ -28,6 +28,7 @@ std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes) {
 
 GraphMethod::GraphMethod(const GraphTrainOptions& training, const TrainView& view, const Rng& rng)
     : training_options_(training), view_(view), rng_(rng), set_(rng) {
+  if (view.training.empty()) return;  // built to predict
   if (view.training.size() != 1 || !view.training.front().graph.parts.defined()) {
     fail(ErrorKind::data,
          "graph-level methods train on one set of graphs, but the task has {} training domains{}",

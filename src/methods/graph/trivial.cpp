@@ -54,25 +54,14 @@ class Trivial final : public Method {
  public:
   Trivial(const TrivialOptions& options, const TrainView& view, const Rng& rng)
       : options_(options), loss_(view.loss), set_(rng) {
-    std::vector<torch::Tensor> inputs, labels;
-    for (const Domain& domain : view.training) {
-      inputs.push_back(trivial_inputs(options.reads, domain.graph, domain.labels.loss));
-      labels.push_back(domain.labels.y.index_select(0, domain.labels.loss));
-    }
-    const torch::Tensor x = torch::cat(inputs);
-    y_ = torch::cat(labels);
-    mean_ = set_.buffer("mean", {x.size(1)}, 0.0);
-    scale_ = set_.buffer("scale", {x.size(1)}, 1.0);
-    const torch::Tensor mean = x.mean(0), deviation = x.std(0, /*unbiased=*/false);
-    mean_.copy_(mean);
-    // A column that is constant up to rounding stays near zero.
-    scale_.copy_(
-        torch::where(deviation.gt(1e-6 * mean.abs()), deviation, torch::ones_like(deviation)));
-    x_ = standardised(x);
-    weight_ = set_.constant("weight", {x.size(1), view.classes}, 0.0);
+    const int64_t width = options.reads == "size" ? 2 : view.features;
+    mean_ = set_.buffer("mean", {width}, 0.0);
+    scale_ = set_.buffer("scale", {width}, 1.0);
+    weight_ = set_.constant("weight", {width, view.classes}, 0.0);
     bias_ = set_.constant("bias", {view.classes}, 0.0);
     optimiser_.emplace(set_, options.optimiser.lr, options.optimiser.weight_decay,
                        options.optimiser.decoupled());
+    if (!view.training.empty()) read(view.training);
   }
 
   std::vector<LossTerm> train_epoch(int64_t /*epoch*/) override {
@@ -94,6 +83,23 @@ class Trivial final : public Method {
   std::vector<nn::Adam*> optimisers() override { return {&*optimiser_}; }
 
  private:
+  // Inputs and labels of all training graphs, and what standardises the inputs.
+  void read(const std::vector<Domain>& training) {
+    std::vector<torch::Tensor> inputs, labels;
+    for (const Domain& domain : training) {
+      inputs.push_back(trivial_inputs(options_.reads, domain.graph, domain.labels.loss));
+      labels.push_back(domain.labels.y.index_select(0, domain.labels.loss));
+    }
+    const torch::Tensor x = torch::cat(inputs);
+    y_ = torch::cat(labels);
+    const torch::Tensor mean = x.mean(0), deviation = x.std(0, /*unbiased=*/false);
+    mean_.copy_(mean);
+    // A column that is constant up to rounding stays near zero.
+    scale_.copy_(
+        torch::where(deviation.gt(1e-6 * mean.abs()), deviation, torch::ones_like(deviation)));
+    x_ = standardised(x);
+  }
+
   torch::Tensor standardised(const torch::Tensor& x) const {
     return ((x - mean_) / scale_).to(torch::kFloat32);
   }

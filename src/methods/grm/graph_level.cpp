@@ -8,6 +8,7 @@
 
 #include "grm/core/error.h"
 #include "grm/methods/graph/batches.h"
+#include "grm/methods/grm/generated.h"
 #include "grm/methods/grm/model.h"
 #include "grm/methods/table.h"
 #include "grm/nn/losses.h"
@@ -26,6 +27,7 @@ class GraphGrm final : public Method {
         set_(rng),
         model_(set_, options, view.features, view.classes, view.edge_features),
         optimiser_(set_, options.lr, options.weight_decay, options.optimiser == "adamw") {
+    if (view.training.empty()) return;  // built to predict
     if (view.training.size() != 1 || !view.training.front().graph.parts.defined()) {
       fail(ErrorKind::data,
            "grm at graph level trains on one set of graphs, but the task has {} training domains{}",
@@ -66,21 +68,56 @@ class GraphGrm final : public Method {
 
   torch::Tensor logits(const Graph& set, const torch::Tensor& items) override {
     if (items.numel() == 0) return torch::empty({0, view_.classes}, torch::kFloat32);
-    const bool average = passes() > 1;
-    const torch::Tensor mean =
-        by_chunks(set, items, [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
-          const torch::Tensor logits = model_.classify(g, z, model_.generate(g, z), pass);
-          return average ? nn::class_probabilities(logits) : logits;
-        });
-    return average ? torch::log(torch::clamp_min(mean, 1e-30)) : mean;
+    return by_chunks(
+        set, items,
+        [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
+          return classify(g, z, pass);
+        },
+        [](const torch::Tensor& each) { return each.size(0) > 1 ? nn::log_mean(each) : each[0]; });
   }
+
+  torch::Tensor sampled_probabilities(const Graph& set, const torch::Tensor& items) override {
+    if (passes() == 1) return {};
+    if (items.numel() == 0) return torch::empty({passes(), 0, view_.classes}, torch::kFloat32);
+    return by_chunks(
+        set, items,
+        [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
+          return classify(g, z, pass);
+        },
+        [](const torch::Tensor& each) { return each; }, 1);
+  }
+
+  void forget_graphs() override { model_.forget_graphs(); }
 
   /// The generated weight of every observed edge.
   torch::Tensor edge_scores(const Graph& set, const torch::Tensor& items) override {
     if (items.numel() == 0) return torch::empty({0}, torch::kFloat32);
-    return by_chunks(set, items, [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass&) {
-      return model_.observed_weights(g, z);
-    });
+    return by_chunks(
+        set, items,
+        [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass&) {
+          return model_.observed_weights(g, z);
+        },
+        [](const torch::Tensor& each) {
+          torch::Tensor sum = each[0];
+          for (int64_t s = 1; s < each.size(0); ++s) sum = sum + each[s];
+          return each.size(0) > 1 ? sum / static_cast<double>(each.size(0)) : sum;
+        });
+  }
+
+  std::optional<GeneratedGraph> generated(const Graph& set, int64_t item) override {
+    const at::NoGradGuard no_grad;
+    nn::Pass pass = nn::Pass::evaluate();
+    const torch::Tensor ids = torch::full({1}, item, torch::kInt64);
+    const PreparedBatch g = model_.prepare(set, ids, /*for_loss=*/true);
+    const DomainEncoding domain = model_.encode_domain(*g.own, pass);
+    const Posterior q = model_.posterior(domain, g, pass);
+    GeneratedSamples samples(model_.domain_representation(*g.own, domain, g, q, pass));
+    for (int64_t s = 0; s < passes(); ++s) {
+      const torch::Tensor z =
+          GrmModel::sample(q, noisy() ? noise(g.batch, ids, s) : torch::Tensor());
+      samples.add(model_.generate(g, z), z);
+    }
+    return samples.graph(g.batch.nodes, -1, options_.theta);
   }
 
   nn::ParameterSet& parameters() override { return set_; }
@@ -89,31 +126,39 @@ class GraphGrm final : public Method {
  private:
   using OfSample =
       std::function<torch::Tensor(const PreparedBatch&, const torch::Tensor& z, nn::Pass&)>;
+  using OfSamples = std::function<torch::Tensor(const torch::Tensor& each)>;
 
   int64_t passes() const {
     return options_.stochastic() ? std::max<int64_t>(options_.samples, 1) : 1;
   }
 
-  // What `of` gives for the graphs `items`, averaged over S seeded samples of z (z = mu where S is
-  // 0), some graphs at a time.
-  torch::Tensor by_chunks(const Graph& set, const torch::Tensor& items, const OfSample& of) {
+  bool noisy() const { return options_.stochastic() && options_.samples > 0; }
+
+  // Class probabilities of a batch under one sample; its logits where there is one pass only.
+  torch::Tensor classify(const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
+    const torch::Tensor logits = model_.classify(g, z, model_.generate(g, z), pass);
+    return passes() > 1 ? nn::class_probabilities(logits) : logits;
+  }
+
+  // What `of` gives for the graphs `items` under each of S seeded samples of z (z = mu where S is
+  // 0), some graphs at a time: `of_samples` makes of [S, ...] what is put together along `dim`.
+  torch::Tensor by_chunks(const Graph& set, const torch::Tensor& items, const OfSample& of,
+                          const OfSamples& of_samples, int64_t dim = 0) {
     const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
-    const bool noisy = options_.stochastic() && options_.samples > 0;
     std::vector<torch::Tensor> parts;
     for (int64_t begin = 0; begin < items.numel(); begin += kEvaluationGraphs) {
       const torch::Tensor ids = items.slice(0, begin, begin + kEvaluationGraphs);
       const PreparedBatch g = model_.prepare(set, ids, /*for_loss=*/false);
       const Posterior q = model_.posterior(model_.encode_domain(*g.own, pass), g, pass);
-      torch::Tensor sum;
+      std::vector<torch::Tensor> each;
       for (int64_t s = 0; s < passes(); ++s) {
-        const torch::Tensor eps = noisy ? noise(g.batch, ids, s) : torch::Tensor();
-        const torch::Tensor value = of(g, GrmModel::sample(q, eps), pass);
-        sum = sum.defined() ? sum.add_(value) : value;
+        const torch::Tensor eps = noisy() ? noise(g.batch, ids, s) : torch::Tensor();
+        each.push_back(of(g, GrmModel::sample(q, eps), pass));
       }
-      parts.push_back(passes() > 1 ? sum.div_(static_cast<double>(passes())) : sum);
+      parts.push_back(of_samples(torch::stack(each)));
     }
-    return torch::cat(parts);
+    return torch::cat(parts, dim);
   }
 
   // Noise for a prediction belongs to the graph and the sample, so a graph's logits do not depend

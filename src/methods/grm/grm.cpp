@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 
+#include "grm/methods/grm/generated.h"
 #include "grm/methods/grm/model.h"
 #include "grm/methods/table.h"
 #include "grm/nn/losses.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr int64_t kEvaluationBatch = 512;         // ego-nets per evaluation batch
 constexpr int64_t kKeptEvaluationRows = 2000000;  // ego-net nodes kept between evaluations
+constexpr int64_t kExplainedNodes = 200;          // at most, of one explanation (whole)
 
 class Grm final : public Method {
  public:
@@ -58,20 +61,40 @@ class Grm final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
+    return by_batches(graph, nodes, [](const torch::Tensor& sampled) {
+      return sampled.size(0) == 1 ? sampled : nn::log_mean(sampled).unsqueeze(0);
+    })[0];
+  }
+
+  torch::Tensor sampled_probabilities(const Graph& graph, const torch::Tensor& nodes) override {
+    if (evaluation_samples() <= 1) return {};
+    return by_batches(graph, nodes, [](const torch::Tensor& sampled) { return sampled; });
+  }
+
+  void forget_graphs() override {
+    kept_.clear();
+    kept_rows_ = 0;
+    passing_ = {};
+    model_.forget_graphs();
+  }
+
+  /// All generated pairs of the item's ego-net; under scope = whole those around it.
+  std::optional<GeneratedGraph> generated(const Graph& graph, int64_t item) override {
     const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
+    const bool whole = options_.scope == "whole";
+    const torch::Tensor target = torch::full({1}, item, torch::kInt64);
+    const PreparedBatch g =
+        model_.prepare(whole ? whole_batch(graph.edges) : evaluation_ego(*graph.edges, target));
     const DomainEncoding domain = model_.encode_domain(graph, pass);
-    if (options_.scope == "whole") {
-      const PreparedBatch g = model_.prepare(whole_batch(graph.edges));
-      return predict(domain, g, 0, pass).index_select(0, nodes);
+    const Posterior q = model_.posterior(domain, g, pass);
+    GeneratedSamples samples(model_.domain_representation(graph, domain, g, q, pass));
+    for (int64_t s = 0; s < std::max<int64_t>(evaluation_samples(), 1); ++s) {
+      const torch::Tensor z = GrmModel::sample(q, evaluation_noise(s, 0, g.batch.rows()));
+      samples.add(model_.generate(g, z), z);
     }
-    std::vector<torch::Tensor> parts;
-    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
-      const int64_t count = std::min(kEvaluationBatch, nodes.numel() - begin);
-      const PreparedBatch& g = evaluation_batch(graph.edges, nodes.narrow(0, begin, count));
-      parts.push_back(predict(domain, g, begin / kEvaluationBatch, pass));
-    }
-    return torch::cat(parts);
+    const GeneratedGraph all = samples.graph(g.batch.nodes, whole ? item : 0, options_.theta);
+    return whole ? two_hops(all, kExplainedNodes) : all;
   }
 
   nn::ParameterSet& parameters() override { return set_; }
@@ -136,23 +159,51 @@ class Grm final : public Method {
     return eps;
   }
 
-  // Logarithm of the class probabilities averaged over S seeded samples of z (Section 6 of the
-  // specification); the seeds depend on the run and the place of the batch only.
+  // What `of_samples` makes of predict() for the given nodes, some ego-nets at a time, put together
+  // along the nodes.
+  torch::Tensor by_batches(const Graph& graph, const torch::Tensor& nodes,
+                           const std::function<torch::Tensor(const torch::Tensor&)>& of_samples) {
+    const at::NoGradGuard no_grad;
+    nn::Pass pass = nn::Pass::evaluate();
+    const DomainEncoding domain = model_.encode_domain(graph, pass);
+    if (options_.scope == "whole") {
+      const PreparedBatch g = model_.prepare(whole_batch(graph.edges));
+      return of_samples(predict(domain, g, 0, pass)).index_select(1, nodes);
+    }
+    std::vector<torch::Tensor> parts;
+    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
+      const int64_t count = std::min(kEvaluationBatch, nodes.numel() - begin);
+      const PreparedBatch& g = evaluation_batch(graph.edges, nodes.narrow(0, begin, count));
+      parts.push_back(of_samples(predict(domain, g, begin / kEvaluationBatch, pass)));
+    }
+    return torch::cat(parts, 1);
+  }
+
+  // Class probabilities under S seeded samples of z, [S, rows, C] (Section 6 of the specification);
+  // the logits [1, rows, C] where there is one pass only. The seeds depend on the run and the place
+  // of the batch only.
   torch::Tensor predict(const DomainEncoding& domain, const PreparedBatch& g, int64_t place,
                         nn::Pass& pass) {
     const Posterior q = model_.posterior(domain, g, pass);
-    const int64_t samples = options_.stochastic() ? options_.samples : 0;
-    torch::Tensor sum;
+    const int64_t samples = evaluation_samples();
+    std::vector<torch::Tensor> each;
     for (int64_t s = 0; s < std::max<int64_t>(samples, 1); ++s) {
-      const torch::Tensor eps =
-          samples > 0 ? noise(rng_.stream("evaluate", s, place), g.batch.rows()) : torch::Tensor();
+      const torch::Tensor eps = evaluation_noise(s, place, g.batch.rows());
       const torch::Tensor z = GrmModel::sample(q, eps);
       const torch::Tensor logits = model_.classify(g, z, model_.generate(g, z), pass);
-      if (samples <= 1) return logits;
-      const torch::Tensor p = nn::class_probabilities(logits);
-      sum = sum.defined() ? sum + p : p;
+      each.push_back(samples > 1 ? nn::class_probabilities(logits) : logits);
     }
-    return torch::log(torch::clamp_min(sum / static_cast<double>(samples), 1e-30));
+    return torch::stack(each);
+  }
+
+  int64_t evaluation_samples() const { return options_.stochastic() ? options_.samples : 0; }
+  // Undefined where z = mu.
+  torch::Tensor evaluation_noise(int64_t sample, int64_t place, int64_t rows) const {
+    if (evaluation_samples() == 0) return {};
+    return noise(rng_.stream("evaluate", sample, place), rows);
+  }
+  GraphBatch evaluation_ego(const Adjacency& edges, const torch::Tensor& nodes) const {
+    return ego_batch(edges, nodes, options_.fanout, rng_.stream("evaluate-ego"));
   }
 
   // Ego-nets for evaluation are drawn once: the same in every epoch, and kept while they are few.
@@ -160,8 +211,7 @@ class Grm final : public Method {
     for (const auto& [graph, targets, g] : kept_) {
       if (graph == edges && torch::equal(targets, nodes)) return g;
     }
-    PreparedBatch g =
-        model_.prepare(ego_batch(*edges, nodes, options_.fanout, rng_.stream("evaluate-ego")));
+    PreparedBatch g = model_.prepare(evaluation_ego(*edges, nodes));
     if (kept_rows_ + g.batch.rows() > kKeptEvaluationRows) {
       passing_ = std::move(g);
       return passing_;

@@ -29,6 +29,9 @@ class GrmModel {
   GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t features, int64_t classes,
            int64_t edge_features = 0);
 
+  /// Lets go of what was derived from graphs seen so far.
+  void forget_graphs() { cache_ = DomainCache(options_, dtype_); }
+
   /// Section 3.2: u for all nodes of the domain graph, and the encoder's first map of it.
   DomainEncoding encode_domain(const Graph& graph, nn::Pass& pass);
   DomainEncoding encode_domain(const DomainView& view, nn::Pass& pass);
@@ -50,6 +53,12 @@ class GrmModel {
   torch::Tensor domain_representation(const DomainView& view, const DomainEncoding& domain,
                                       const PreparedBatch& g, const Posterior& q,
                                       const nn::Pass& pass);
+  /// The same at node level; `graph` is what the batch was cut from.
+  torch::Tensor domain_representation(const Graph& graph, const DomainEncoding& domain,
+                                      const PreparedBatch& g, const Posterior& q,
+                                      const nn::Pass& pass) {
+    return domain_representation(cache_.whole(graph, true), domain, g, q, pass);
+  }
   /// Section 3.4: all terms. `items` are the rows of the logits that carry the labels y.
   GrmTerms losses(const Graph& graph, const PreparedBatch& g, const torch::Tensor& eps,
                   LossKind loss, const torch::Tensor& items, const torch::Tensor& y,

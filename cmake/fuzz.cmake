@@ -1,0 +1,117 @@
+# Fuzzing programs, one per table of readers in tests/fuzz/: the readers and what they need, compiled
+# by clang with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer. Whatever else is needed is
+# linked from the libraries of this build as they are. None is part of `all`; without clang there are
+# no such targets.
+find_program(FUZZ_CXX NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
+if(NOT FUZZ_CXX)
+  return()
+endif()
+
+set(fuzz_folder ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
+file(MAKE_DIRECTORY ${fuzz_folder})
+set(fuzz_sanitize -fsanitize=address,undefined -fno-sanitize=vptr,function
+    -fno-sanitize-recover=all)
+# Without optimisation: compiling takes most of the time of a short fuzzing, and half as long so.
+set(fuzz_flags -std=c++${CMAKE_CXX_STANDARD} -O0 -g1 -fno-omit-frame-pointer ${fuzz_sanitize}
+    -fsanitize=fuzzer-no-link -Wno-unknown-pragmas
+    -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/tests
+    -I${CMAKE_CURRENT_BINARY_DIR}/generated ${torch_flags})
+foreach(folder ${TORCH_INCLUDE_DIRS} ${FMT_INCLUDE} ${JSON_INCLUDE} ${TOML_INCLUDE})
+  if(NOT folder STREQUAL "/usr/include")
+    list(APPEND fuzz_flags -isystem ${folder})
+  endif()
+endforeach()
+set(fuzz_libraries -lz -lgomp)
+foreach(library torch torch_cpu c10)
+  list(APPEND fuzz_libraries "$<$<TARGET_EXISTS:${library}>:$<TARGET_FILE:${library}>>")
+endforeach()
+# Its templates in every file would take three quarters of the time.
+find_library(FUZZ_FMT fmt)
+if(FUZZ_FMT)
+  list(APPEND fuzz_libraries ${FUZZ_FMT})
+else()
+  list(APPEND fuzz_flags -DFMT_HEADER_ONLY)
+endif()
+if(GRM_WITH_MATIO)
+  list(APPEND fuzz_flags -DGRM_WITH_MATIO)
+  list(APPEND fuzz_libraries ${MATIO_LIBRARY})
+endif()
+if(GRM_WITH_LIBZIP)
+  list(APPEND fuzz_flags -DGRM_WITH_LIBZIP)
+  list(APPEND fuzz_libraries ${ZIP_LIBRARY})
+endif()
+
+# Parsed once; the torch headers take most of the time of a file.
+set(fuzz_pch ${fuzz_folder}/pch.h.pch)
+file(CONFIGURE OUTPUT ${fuzz_folder}/pch.h CONTENT "#include <torch/types.h>\n#include <fmt/core.h>\n")
+add_custom_command(OUTPUT ${fuzz_pch}
+  COMMAND ${FUZZ_CXX} ${fuzz_flags} -fpch-instantiate-templates -x c++-header
+          ${fuzz_folder}/pch.h -o ${fuzz_pch}
+  DEPENDS ${fuzz_folder}/pch.h
+  VERBATIM COMMAND_EXPAND_LISTS)
+
+# Compiles `source` to `object`; further arguments are flags.
+function(fuzz_object source object)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${FUZZ_CXX} ${fuzz_flags} ${ARGN} -include-pch ${fuzz_pch} -MD -MF ${object}.d
+            -MT ${object} -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+    DEPENDS ${source} ${fuzz_pch} DEPFILE ${object}.d
+    VERBATIM COMMAND_EXPAND_LISTS)
+endfunction()
+
+# fuzz_program(name header READERS ... LINK areas... SOURCES ...): the target fuzz_<name> and, for
+# each reader of the header's table, a link fuzz_<reader> to it: the name under which the program is
+# called says what it reads.
+function(fuzz_program name header)
+  cmake_parse_arguments(PARSE_ARGV 2 given "" "" "READERS;LINK;SOURCES")
+  set(objects ${fuzz_folder}/harness_${name}.o)
+  fuzz_object(tests/fuzz/harness.cpp ${objects} "-DGRM_FUZZ_HEADER=\"fuzz/${header}\"")
+  foreach(source ${given_SOURCES})
+    string(REPLACE "/" "_" object ${source})
+    set(object ${fuzz_folder}/${object}.o)
+    get_property(known GLOBAL PROPERTY fuzz_objects)
+    if(NOT object IN_LIST known)
+      fuzz_object(src/${source} ${object})
+      set_property(GLOBAL APPEND PROPERTY fuzz_objects ${object})
+    endif()
+    list(APPEND objects ${object})
+  endforeach()
+  set(libraries "")
+  foreach(area ${given_LINK})
+    list(APPEND libraries $<TARGET_FILE:grm_${area}>)
+  endforeach()
+  if("study" IN_LIST given_LINK AND GRM_WITH_SQLITE)
+    set(sqlite ${SQLite3_LIBRARIES})
+  endif()
+  set(links "")
+  foreach(reader ${given_READERS})
+    list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_symlink fuzz_${name}
+         ${fuzz_folder}/fuzz_${reader})
+  endforeach()
+  add_custom_command(OUTPUT ${fuzz_folder}/fuzz_${name}
+    COMMAND ${FUZZ_CXX} -fsanitize=fuzzer ${fuzz_sanitize} ${objects} -Wl,--start-group
+            ${libraries} -Wl,--end-group ${sqlite} ${fuzz_libraries}
+            -o ${fuzz_folder}/fuzz_${name}
+    ${links}
+    DEPENDS ${objects} ${libraries}
+    VERBATIM COMMAND_EXPAND_LISTS)
+  add_custom_target(fuzz_${name} DEPENDS ${fuzz_folder}/fuzz_${name})
+endfunction()
+
+fuzz_program(io io_targets.h
+  READERS csv npz idx mat json_lists sst2 safetensors pickle planetoid
+  SOURCES io/csv.cpp io/npz.cpp io/npy.cpp io/idx.cpp io/mat.cpp io/mat_frame.cpp io/json_lists.cpp
+          io/sst2_graph.cpp io/safetensors.cpp io/planetoid.cpp io/pickle.cpp core/files.cpp)
+fuzz_program(train train_targets.h
+  READERS checkpoint model record config study
+  LINK study train methods nn ops data io graph core
+  SOURCES train/checkpoint.cpp train/model_file.cpp train/config.cpp train/record.cpp
+          study/spec.cpp study/expand.cpp io/safetensors.cpp core/options.cpp core/toml_text.cpp
+          core/files.cpp)
+file(GLOB own_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/src src/data/own/*.cpp)
+fuzz_program(data data_targets.h
+  READERS own_toml own_tables own_npz preprocessing
+  LINK data io graph core
+  SOURCES ${own_sources} io/csv.cpp io/npz.cpp io/npy.cpp core/options.cpp core/toml_text.cpp
+          core/files.cpp)
+add_custom_target(fuzz DEPENDS fuzz_io fuzz_train fuzz_data)

@@ -1,0 +1,13 @@
+#pragma once
+
+// The way in for other programs: what the installed package promises.
+//
+//     grm::Model model = grm::load("runs/payments/grm/20260131T120000-1000");
+//     const grm::Graph graph = grm::make_graph(edge_index, x);  // tensors [2, m] and [n, d]
+//     const grm::Prediction answer = model.predict(graph);
+//     std::cout << answer.classes << answer.probabilities << answer.spread;
+//
+// Mistakes of the caller are thrown as grm::Error with a kind and a message.
+#include "grm/core/error.h"
+#include "grm/train/predict.h"
+#include "grm/version.h"

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "grm/data/task.h"
+#include "grm/methods/method.h"
+
+// Why one node or graph was classified as it was: the graph that the method generated in its place,
+// beside the observed one. The two directions of a pair are one edge with the mean of their
+// weights.
+namespace grm {
+
+/// What became of a pair of nodes. The line between heavy and light is the mean weight of the
+/// explanation's edges: in a normalised convolution only relative weights count, and scores of
+/// methods other than GRM have no scale of their own.
+enum class EdgeFate {
+  kept,      // observed, weight at or above the mean
+  weakened,  // observed, below
+  created,   // not observed, at or above
+  absent,    // not observed, below
+};
+std::string to_string(EdgeFate fate);  // "kept", "weakened", "new", "absent"
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+struct ExplainedNode {
+  int64_t id = 0;              // in the domain graph; in a set of graphs: counted inside its graph
+  std::string name;            // as the user calls it; the id where there are no names
+  double distance = kUnknown;  // || z - h ||, mean over the samples
+  double self_weight = kUnknown;  // of the generated pair with itself
+};
+
+/// A pair of two different nodes, by their rows in ItemExplanation::nodes, source < target.
+struct ExplainedEdge {
+  int64_t source = 0, target = 0;
+  double weight = 0.0;
+  double spread = 0.0;                     // standard deviation over the samples
+  bool forward = false, backward = false;  // observed source -> target, target -> source
+  int truth = -1;                          // makes the label: 1, does not: 0, unknown: -1
+  EdgeFate fate = EdgeFate::absent;
+
+  bool observed() const { return forward || backward; }
+};
+
+struct ItemExplanation {
+  std::string run, dataset, method, preset;  // where it comes from; filled in by explain_runs
+  int64_t seed = 0;
+  std::string level, domain;
+  int64_t item = 0;
+  std::string name;                 // of the item
+  std::vector<std::string> labels;  // names of the classes
+  std::vector<double> probabilities;
+  int64_t predicted = 0;
+  int64_t label = -1;  // the true class, -1: unknown
+
+  bool generated = false;  // false: scores of observed edges alone
+  int64_t centre = -1;     // row of the classified node; -1: a graph is classified
+  double prior = kUnknown;
+  double threshold = 0.0;  // the mean weight
+  std::vector<ExplainedNode> nodes;
+  std::vector<ExplainedEdge> edges;          // by source, then target
+  std::vector<std::vector<double>> samples;  // [S][edges]: weights under each sample
+  int64_t count(EdgeFate fate) const;
+};
+
+/// Error(config) if the method has no explanations, naming those that have; `name` is its name.
+ItemExplanation explain_item(Method& method, const std::string& name, const Domain& domain,
+                             int64_t item);
+
+}  // namespace grm

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grm/data/dataset.h"
+#include "grm/train/explain_item.h"
+#include "grm/train/stability.h"
+
+namespace grm {
+
+/// The domain called `domain`; without a name the first that has an item called `item`, else the
+/// first. Error(config) names the domains there are.
+const Domain& find_domain(const std::vector<Domain>& domains, const std::string& domain,
+                          const std::string& item);
+
+/// An item by the name the user gave it, or by its index. Error(config) names the nearest name or
+/// the range.
+int64_t find_item(const Domain& domain, const std::string& item);
+
+struct ExplainRequest {
+  std::string run;                 // folder or model file
+  std::vector<std::string> seeds;  // runs of the same kind with other seeds
+  std::string data;                // name or path; empty: the data of the run
+  std::string domain;              // empty: see find_domain; test domains come first
+  std::string item;
+  int64_t top = 10;  // edges whose agreement is measured
+};
+
+/// The explanations by `run` and then by each of `seeds`, and how well they agree: over seeds on
+/// the edges that all of them have, or with one run over its samples.
+struct ExplainedRuns {
+  std::vector<ItemExplanation> runs;
+  Stability stability;
+};
+ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& context);
+
+/// Agreement of explanations of one item. With one explanation: over its samples.
+Stability agreement(const std::vector<ItemExplanation>& runs, int64_t top);
+
+}  // namespace grm

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grm/train/model_file.h"
+
+namespace grm {
+
+/// What a model says of some items (nodes, or the graphs of a set), a row for each.
+struct Prediction {
+  torch::Tensor logits;         // [k, classes] float
+  torch::Tensor classes;        // [k] int64, the most probable
+  torch::Tensor probabilities;  // [k, classes] float
+  torch::Tensor spread;         // [k] float: deviation over the method's samples (divisor S) of the
+                         // probability of the predicted class; undefined if it does not sample
+  torch::Tensor entropy;  // [k] float: of the probabilities, in nats
+
+  int64_t items() const { return classes.defined() ? classes.numel() : 0; }
+};
+
+/// A trained model without its training data. Not for several threads at once.
+class Model {
+ public:
+  explicit Model(ModelFile file);
+
+  const ModelAbout& about() const { return file_.about; }
+  const std::string& path() const { return file_.path; }
+  Method& method() { return *method_; }
+  int64_t features() const { return about().features; }
+  int64_t classes() const { return about().classes; }
+  /// The name of a class, or its number where the classes have no names.
+  std::string label(int64_t c) const;
+
+  /// All items of a graph, or some of them (int64 ids). The graph's columns are those of
+  /// feature_names; the model's own symmetrise and centre options are applied here. A model of the
+  /// graph level takes a graph without parts as a set of one. Error(shape) if the widths differ.
+  Prediction predict(const Graph& graph);
+  Prediction predict(const Graph& graph, const torch::Tensor& items);
+
+  /// The graph as the model reads it: checked, symmetrised and centred as the options say. One that
+  /// a dataset has loaded is that already.
+  Graph prepared(const Graph& graph) const;
+  Prediction predict_prepared(const Graph& graph, const torch::Tensor& items);
+  /// Lets go of what was derived from the graphs so far. predict() does it by itself.
+  void forget_graphs() { method_->forget_graphs(); }
+
+ private:
+  ModelFile file_;
+  std::unique_ptr<Method> method_;
+};
+
+/// Reads a model from a run folder or a model file.
+Model load(const std::string& path);
+
+/// A graph from pairs edge_index [2, m] (row 0 source, row 1 target; integers) and features
+/// x [n, d]. With `graph` [n] (integers that do not fall, from 0) it is a set of graphs, as batches
+/// of PyTorch Geometric are; `edge_attr` [m, k] are features of the pairs. Of equal pairs the first
+/// stays.
+Graph make_graph(const torch::Tensor& edge_index, const torch::Tensor& x,
+                 const torch::Tensor& graph = {}, const torch::Tensor& edge_attr = {});
+
+/// One domain to be predicted: its graph as prepared() gives it, and the items that are asked for.
+struct Asked {
+  Domain domain;
+  torch::Tensor items;  // [k] int64
+};
+/// What `--data` names for a model: own data (all items of all domains of a folder, or of one npz),
+/// or the test domains of a built-in dataset (the items that its metric sees). The dataset that the
+/// model was trained on is loaded with the options of its run.
+std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
+                                   const DataContext& context);
+
+/// The metric of the labelled items of one group of domains.
+struct PredictionScore {
+  std::string domain;
+  int64_t labelled = 0;
+  double value = 0.0;  // percent
+};
+
+struct PredictionSummary {
+  int64_t items = 0;
+  std::vector<int64_t> count;  // by class
+  bool sampled = false;        // whether there is a spread
+  double mean_spread = 0.0;
+  double mean_entropy = 0.0;
+  std::vector<PredictionScore> scores;  // of groups that have labels
+  std::vector<std::string> notes;       // why a group with labels has no score
+};
+
+/// Predicts domain by domain (sets of graphs some thousand at a time) and hands the lines of a CSV
+/// file to `write`, the head first:
+///   domain,id,class,label,p_<label> for each class,spread,entropy
+/// with numbers that read back to the same bits. `progress` is told items done and in all.
+PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
+                              const std::function<void(const std::string&)>& write,
+                              const std::function<void(int64_t, int64_t)>& progress = {});
+
+}  // namespace grm

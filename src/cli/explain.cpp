@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli.h"
+#include "grm/core/error.h"
+#include "grm/core/log.h"
+#include "grm/report/explain_files.h"
+#include "grm/report/figure.h"
+
+namespace grm::cli {
+namespace {
+
+struct ExplainFlags {
+  ExplainRequest request;
+  std::string out;
+};
+
+std::string class_name(const ItemExplanation& e, int64_t c) {
+  return c < 0 ? "unknown" : e.labels[c];
+}
+
+std::string share(double value) {
+  return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-";
+}
+
+void print_edges(const ItemExplanation& e, int64_t top) {
+  std::vector<const ExplainedEdge*> order;
+  for (const ExplainedEdge& edge : e.edges) order.push_back(&edge);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->weight > b->weight; });
+  order.resize(std::min(order.size(), static_cast<size_t>(top)));
+  std::vector<std::vector<std::string>> rows = {{"heaviest edges", "weight", "spread", "fate"}};
+  for (const ExplainedEdge* edge : order) {
+    rows.push_back({e.nodes[edge->source].name + " - " + e.nodes[edge->target].name,
+                    fmt::format("{:.4f}", edge->weight), fmt::format("{:.4f}", edge->spread),
+                    to_string(edge->fate)});
+  }
+  fmt::print("\n");
+  print_table(rows);
+}
+
+void print_distances(const ItemExplanation& e) {
+  if (!e.generated) return;
+  double sum = 0.0;
+  const ExplainedNode* far = &e.nodes.front();
+  for (const ExplainedNode& node : e.nodes) {
+    sum += node.distance;
+    if (node.distance > far->distance) far = &node;
+  }
+  std::string centre;
+  if (e.centre >= 0) centre = fmt::format(", {:.3g} at it", e.nodes[e.centre].distance);
+  fmt::print("|z - h|: mean {:.3g}{}, largest {:.3g} at node {}\n",
+             sum / static_cast<double>(e.nodes.size()), centre, far->distance, far->name);
+}
+
+void print_text(const ExplainedRuns& explained, int64_t top) {
+  const ItemExplanation& e = explained.runs.front();
+  fmt::print("{} {} of {} ({}, {}, seed {})\n", e.level, e.name, e.domain, e.dataset, e.method,
+             e.seed);
+  for (const ItemExplanation& run : explained.runs) {
+    fmt::print("predicted {} with probability {:.4f}", class_name(run, run.predicted),
+               run.probabilities[run.predicted]);
+    if (explained.runs.size() > 1) fmt::print(" (seed {})", run.seed);
+    fmt::print(", true class {}\n", class_name(run, run.label));
+  }
+  const int64_t kept = e.count(EdgeFate::kept), weakened = e.count(EdgeFate::weakened);
+  fmt::print("{} nodes, {} edges: {} observed, of these {} kept and {} weakened", e.nodes.size(),
+             e.edges.size(), kept + weakened, kept, weakened);
+  if (e.generated) fmt::print("; {} new", e.count(EdgeFate::created));
+  fmt::print("\nmean weight {:.4f} (the line between kept and weakened)", e.threshold);
+  if (std::isfinite(e.prior)) fmt::print(", prior {:g}", e.prior);
+  fmt::print("\n");
+  const auto lighter = [](const auto& a, const auto& b) { return a.weight < b.weight; };
+  const auto [low, high] = std::minmax_element(e.edges.begin(), e.edges.end(), lighter);
+  if (low != high && high->weight - low->weight < 1e-6) {
+    fmt::print("all weights are equal: the model does not tell these edges apart\n");
+  }
+  print_distances(e);
+  const Stability& s = explained.stability;
+  if (s.members >= 2 && s.top >= 1) {
+    fmt::print("stability over {} {} on {} edges: Spearman {}, Jaccard of the top {} {}\n",
+               s.members, s.over, s.edges, share(s.spearman), s.top, share(s.jaccard));
+  } else {
+    fmt::print("stability: nothing to compare; give other seeds of this run with --seeds\n");
+  }
+  print_edges(e, top);
+}
+
+int explain(const ExplainFlags& flags, const Common& common) {
+  const ExplainedRuns explained = explain_runs(flags.request, common.data_context());
+  const ItemExplanation& e = explained.runs.front();
+  const std::string folder =
+      flags.out.empty()
+          ? "explanations/" + report::file_stem(fmt::format("{}-{}-{}", e.method, e.domain, e.name))
+          : flags.out;
+  const report::ExplanationFiles files = report::write_explanation(explained, folder);
+  if (!files.message.empty()) log_warning("{}", files.message);
+  if (common.json) {
+    ordered_json out = ordered_json::parse(report::explanation_json(explained));
+    out["files"] = files.written;
+    out["message"] = files.message;
+    print_json(out);
+    return 0;
+  }
+  print_text(explained, flags.request.top);
+  fmt::print("\n");
+  for (const std::string& path : files.written) fmt::print("{}\n", path);
+  return 0;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Common& common, Action& action) {
+  CLI::App* verb = app.add_subcommand(
+      "explain", "why one node or graph is classified as it is: generated against observed graph");
+  auto flags = std::make_shared<ExplainFlags>();
+  ExplainRequest& request = flags->request;
+  add_common(*verb, common, true);
+  verb->add_option("run", request.run, "run folder or model.safetensors")->required();
+  verb->add_option("--data", request.data,
+                   "folder of own data, .npz file or name of a dataset (default: the run's)");
+  verb->add_option("--item", request.item, "node or graph: its name, or its index")->required();
+  verb->add_option("--domain", request.domain,
+                   "where the item is (default: the first test domain)");
+  verb->add_option("--out", flags->out,
+                   "folder for the files (default: explanations/METHOD-DOMAIN-ITEM)");
+  verb->add_option("--seeds", request.seeds, "runs that differ in the seed alone, for stability");
+  verb->add_option("--top", request.top, "edges that are listed and compared between runs")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb->footer(
+      "Writes explanation.json, .graphml and .dot, and with Graphviz .svg and .png.\n"
+      "Methods with explanations: grm (nodes and graphs), ciga, dir, gala, gil (graphs).\n"
+      "Examples:\n"
+      "  grm explain runs/sbm/grm/20260131T120000-1000 --item 17\n"
+      "  grm explain RUN --data new_month/ --item account-4711 --out why\n"
+      "  grm explain RUN --domain T3 --item 17 --seeds RUN2 RUN3 --json");
+  verb->callback(
+      [=, &common, &action] { action = [=, &common] { return explain(*flags, common); }; });
+}
+
+}  // namespace grm::cli

@@ -1,0 +1,179 @@
+#include "grm/train/explain_item.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "grm/core/error.h"
+#include "grm/graph/batch.h"
+#include "grm/nn/losses.h"
+#include "grm/train/metrics.h"
+
+namespace grm {
+namespace {
+
+// Position of the stored pair source -> target, or -1.
+int64_t find_edge(const Csr& in, int64_t source, int64_t target) {
+  const int32_t* begin = in.index() + in.offset()[target];
+  const int32_t* end = in.index() + in.offset()[target + 1];
+  const int32_t* at = std::lower_bound(begin, end, static_cast<int32_t>(source));
+  return at != end && *at == source ? at - in.index() : -1;
+}
+
+// The scores of a method that weighs observed edges, in the form of a generated graph.
+GeneratedGraph scored_graph(const Graph& set, int64_t item, const torch::Tensor& scores) {
+  const GraphBatch batch = pick_graphs(set, torch::full({1}, item, torch::kInt64));
+  GeneratedGraph g;
+  g.nodes = batch.nodes;
+  std::tie(g.source, g.target) = edge_list(*batch.edges);
+  g.samples = scores.to(torch::kFloat64).unsqueeze(0);
+  g.prior = kUnknown;
+  return g;
+}
+
+GeneratedGraph graph_behind(Method& method, const std::string& name, const Graph& graph,
+                            int64_t item, bool& generated) {
+  if (std::optional<GeneratedGraph> g = method.generated(graph, item)) {
+    generated = true;
+    return *std::move(g);
+  }
+  torch::Tensor scores;
+  if (graph.parts.defined()) {
+    scores = method.edge_scores(graph, torch::full({1}, item, torch::kInt64));
+  }
+  if (!scores.defined()) {
+    fail(ErrorKind::config,
+         "method {} has no explanations of single {}; those that have: grm (nodes and graphs), "
+         "ciga, dir, gala and gil (graphs)",
+         name, graph.parts.defined() ? "graphs" : "nodes");
+  }
+  generated = false;
+  return scored_graph(graph, item, scores);
+}
+
+// One edge for both directions of a pair, with the mean of what is there; pairs of a node with
+// itself become the node's.
+void tie(const GeneratedGraph& g, ItemExplanation& e) {
+  const int64_t* source = g.source.data_ptr<int64_t>();
+  const int64_t* target = g.target.data_ptr<int64_t>();
+  const torch::Tensor all = g.samples.contiguous();
+  const double* sample = all.data_ptr<double>();
+  const int64_t pairs = g.source.numel(), samples = all.size(0);
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> directions;
+  for (int64_t p = 0; p < pairs; ++p) {
+    directions[std::minmax(source[p], target[p])].push_back(p);
+  }
+  e.samples.resize(samples);
+  for (const auto& [ends, members] : directions) {
+    std::vector<double> tied(samples, 0.0);
+    double mean = 0.0, square = 0.0;
+    for (int64_t s = 0; s < samples; ++s) {
+      for (const int64_t p : members) tied[s] += sample[s * pairs + p];
+      tied[s] /= static_cast<double>(members.size());
+      mean += tied[s] / static_cast<double>(samples);
+    }
+    for (const double w : tied) square += (w - mean) * (w - mean) / static_cast<double>(samples);
+    if (ends.first == ends.second) {
+      e.nodes[ends.first].self_weight = mean;
+      continue;
+    }
+    ExplainedEdge edge;
+    edge.source = ends.first;
+    edge.target = ends.second;
+    edge.weight = mean;
+    edge.spread = std::sqrt(square);
+    e.edges.push_back(edge);
+    for (int64_t s = 0; s < samples; ++s) e.samples[s].push_back(tied[s]);
+  }
+}
+
+// Compares the edges with the observed ones and with each other.
+void judge(const Domain& domain, const int64_t* nodes, ItemExplanation& e) {
+  const Csr& in = domain.graph.edges->in;
+  const torch::Tensor& truth = domain.labels.edge_truth;
+  e.threshold = 0.0;
+  for (const ExplainedEdge& edge : e.edges) {
+    e.threshold += edge.weight / static_cast<double>(e.edges.size());
+  }
+  // Equal weights are all at the mean, whatever the rounding of the sum.
+  const double line = e.threshold - 1e-9 * std::max(1.0, std::abs(e.threshold));
+  for (ExplainedEdge& edge : e.edges) {
+    const int64_t there = find_edge(in, nodes[edge.source], nodes[edge.target]);
+    const int64_t back = find_edge(in, nodes[edge.target], nodes[edge.source]);
+    edge.forward = there >= 0;
+    edge.backward = back >= 0;
+    const bool heavy = edge.weight >= line;
+    if (edge.observed()) {
+      edge.fate = heavy ? EdgeFate::kept : EdgeFate::weakened;
+      if (truth.defined()) {
+        const uint8_t* is_true = truth.data_ptr<uint8_t>();
+        edge.truth = (there >= 0 && is_true[there] != 0) || (back >= 0 && is_true[back] != 0);
+      }
+    } else {
+      edge.fate = heavy ? EdgeFate::created : EdgeFate::absent;
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_string(EdgeFate fate) {
+  switch (fate) {
+    case EdgeFate::kept:
+      return "kept";
+    case EdgeFate::weakened:
+      return "weakened";
+    case EdgeFate::created:
+      return "new";
+    case EdgeFate::absent:
+      return "absent";
+  }
+  throw InternalError("an edge without a fate");
+}
+
+int64_t ItemExplanation::count(EdgeFate fate) const {
+  return std::count_if(edges.begin(), edges.end(),
+                       [&](const ExplainedEdge& edge) { return edge.fate == fate; });
+}
+
+ItemExplanation explain_item(Method& method, const std::string& name, const Domain& domain,
+                             int64_t item) {
+  const Graph& graph = domain.graph;
+  ensure(item >= 0 && item < graph.items(), "explain_item: an item of the domain");
+  ItemExplanation e;
+  const GeneratedGraph g = graph_behind(method, name, graph, item, e.generated);
+  const bool set = graph.parts.defined();
+  const auto called = [&](int64_t id) {
+    return domain.item_names.empty() ? std::to_string(id) : domain.item_names[id];
+  };
+  e.method = name;
+  e.level = set ? "graph" : "node";
+  e.domain = domain.name;
+  e.item = item;
+  e.name = called(item);
+  const torch::Tensor logits = method.logits(graph, torch::full({1}, item, torch::kInt64));
+  const torch::Tensor p = nn::class_probabilities(logits.detach()).to(torch::kFloat64).contiguous();
+  e.probabilities.assign(p.data_ptr<double>(), p.data_ptr<double>() + p.numel());
+  e.predicted = predicted_class(logits.detach()).item<int64_t>();
+  if (domain.labels.y.defined()) e.label = domain.labels.y[item].item<int64_t>();
+  e.centre = g.centre;
+  e.prior = g.prior;
+  const torch::Tensor nodes = g.nodes.contiguous();
+  const int64_t* id = nodes.data_ptr<int64_t>();
+  const int64_t first = set ? graph.parts[item].item<int64_t>() : 0;
+  for (int64_t k = 0; k < nodes.numel(); ++k) {
+    ExplainedNode node;
+    node.id = id[k] - first;
+    node.name = set ? std::to_string(node.id) : called(node.id);
+    if (g.distance.defined()) node.distance = g.distance[k].item<double>();
+    e.nodes.push_back(node);
+  }
+  tie(g, e);
+  judge(domain, id, e);
+  return e;
+}
+
+}  // namespace grm

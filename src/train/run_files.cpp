@@ -1,0 +1,94 @@
+#include "run_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+
+namespace grm {
+namespace {
+
+// A process that was just killed may hold its folder for a moment longer.
+constexpr int kTries = 20;
+constexpr int kPause = 100000;  // microseconds
+
+void remove_leftovers(const std::string& path) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> leftovers;
+  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+    if (is_temporary(entry.path().filename().string())) leftovers.push_back(entry.path());
+  }
+  for (const auto& file : leftovers) std::filesystem::remove(file, ignored);
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::string& path, int64_t keep_bytes)
+    : path_(path), bytes_(keep_bytes) {
+  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0) failed("opening");
+  const int64_t size = lseek(file_, 0, SEEK_END);
+  if (size < keep_bytes) {
+    close(file_);
+    fail(ErrorKind::data,
+         "{}: has {} bytes, but the checkpoint was written when it had {}; the run cannot be "
+         "continued, start a new one",
+         path, size, keep_bytes);
+  }
+  if (size > keep_bytes && ftruncate(file_, keep_bytes) != 0) failed("cutting");
+}
+
+MetricsLog::~MetricsLog() {
+  if (file_ >= 0) close(file_);
+}
+
+void MetricsLog::add(const std::string& line) {
+  const std::string text = line + "\n";
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = write(file_, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) failed("writing");
+    done += static_cast<size_t>(n);
+  }
+  bytes_ += static_cast<int64_t>(text.size());
+}
+
+void MetricsLog::flush() {
+  if (fsync(file_) != 0) failed("flushing to disk");
+}
+
+void MetricsLog::failed(const char* what) {
+  const int reason = errno;
+  if (file_ >= 0) close(file_);
+  file_ = -1;
+  fail(ErrorKind::io, "{}: {} failed: {}", path_, what, std::strerror(reason));
+}
+
+FolderGuard::FolderGuard(const std::string& path)
+    : folder_(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (folder_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  for (int tries = 1; flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
+    if (tries == kTries) {
+      close(folder_);
+      fail(ErrorKind::io,
+           "{}: another process works in this run; wait for it, or start a new run without "
+           "--resume",
+           path);
+    }
+    usleep(kPause);
+  }
+  remove_leftovers(path);
+}
+
+FolderGuard::~FolderGuard() {
+  close(folder_);
+}
+
+}  // namespace grm
