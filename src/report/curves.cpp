@@ -1,7 +1,5 @@
 #include "grm/report/curves.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/toml_library.h"
 #include "grm/train/summary.h"
 
 namespace grm::report {
@@ -156,9 +155,13 @@ std::vector<std::string> find_runs(const std::vector<std::string>& paths) {
   return runs;
 }
 
-std::vector<Figure> training_curves(const std::vector<std::string>& run_folders) {
+std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,
+                                    const std::string& dataset) {
   std::vector<Figure> figures;
   std::vector<Group> groups = read_groups(run_folders);
+  if (!dataset.empty()) {
+    for (Group& group : groups) group.dataset = dataset;
+  }
   std::map<std::string, Figure> validation;  // by dataset
   for (const Group& group : groups) {
     Figure loss = curve_figure(fmt::format("{}-{}-loss", group.dataset, group.label),
@@ -179,7 +182,7 @@ std::vector<Figure> training_curves(const std::vector<std::string>& run_folders)
     }
     figure->second.series.push_back(to_series(group.label, group.validation));
   }
-  for (auto& [dataset, figure] : validation) figures.push_back(std::move(figure));
+  for (auto& [name, figure] : validation) figures.push_back(std::move(figure));
   return figures;
 }
 

@@ -1,10 +1,9 @@
 #include "grm/report/published.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/core/toml_library.h"
 #include "grm/study/embedded.h"
 
 namespace grm::report {

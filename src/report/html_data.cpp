@@ -1,0 +1,159 @@
+// The parts of a report that need the data itself: shift measures and explanations.
+#include "html_data.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "grm/core/error.h"
+#include "grm/train/explain_runs.h"
+#include "grm/train/model_file.h"
+#include "html_setup.h"
+
+namespace grm::report {
+namespace {
+
+using study::ResultRow;
+
+constexpr size_t kSeeds = 3;         // whose explanations are compared
+constexpr int64_t kTopEdges = 10;    // that the comparison looks at
+constexpr int64_t kClearNodes = 60;  // of a graph whose picture is easy to read
+constexpr size_t kMostNodes = 300;   // that a picture can show
+
+bool has_model(const ResultRow& row) {
+  std::error_code code;
+  return !row.record.folder.empty() &&
+         std::filesystem::exists(row.record.folder + "/model.safetensors", code);
+}
+
+// The setups of one dataset that left models, GRM before the others.
+std::vector<Setup> candidates(const std::vector<Setup>& setups, const std::string& data) {
+  std::vector<Setup> list;
+  for (const Setup& setup : setups) {
+    if (dataset_part(setup.config) != data) continue;
+    Setup usable = setup;
+    usable.rows.clear();
+    for (const ResultRow* row : setup.rows) {
+      if (has_model(*row) && usable.rows.size() < kSeeds) usable.rows.push_back(row);
+    }
+    if (!usable.rows.empty()) list.push_back(std::move(usable));
+  }
+  std::stable_partition(list.begin(), list.end(), [](const Setup& setup) {
+    return study::without_preset(setup.method) == "grm";
+  });
+  return list;
+}
+
+// The items that the metric sees, of graphs those with at most so many nodes.
+std::vector<int64_t> scored_items(const Domain& domain, int64_t nodes) {
+  const torch::Tensor& all = domain.labels.evaluate;
+  const torch::Tensor& parts = domain.graph.parts;
+  std::vector<int64_t> items;
+  for (int64_t k = 0; k < all.numel(); ++k) {
+    const int64_t item = all.data_ptr<int64_t>()[k];
+    const int64_t* first = parts.defined() ? parts.data_ptr<int64_t>() + item : nullptr;
+    if (!first || first[1] - first[0] <= nodes) items.push_back(item);
+  }
+  return items;
+}
+
+// Items spread evenly over those that the metric sees, small graphs if there are enough of them.
+// `limit` receives the size that graphs were chosen by.
+std::vector<int64_t> pick_items(const Domain& domain, int64_t count, int64_t& limit) {
+  limit = kClearNodes;
+  std::vector<int64_t> all = scored_items(domain, limit);
+  if (static_cast<int64_t>(all.size()) < count) {
+    limit = static_cast<int64_t>(kMostNodes);
+    all = scored_items(domain, limit);
+  }
+  const int64_t n = static_cast<int64_t>(all.size()), m = std::min(count, n);
+  std::vector<int64_t> items;
+  for (int64_t k = 0; k < m; ++k) {
+    items.push_back(all[static_cast<size_t>((2 * k + 1) * n / (2 * m))]);
+  }
+  return items;
+}
+
+GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
+  std::vector<std::unique_ptr<Method>> models;
+  std::vector<ModelAbout> abouts;
+  for (const ResultRow* row : setup.rows) {
+    const ModelFile file = read_model(row->record.folder);
+    if (file.about.classes != task.classes || file.about.features != task.features()) {
+      fail(ErrorKind::data, "{}: the model was trained on other data than there is now", file.path);
+    }
+    models.push_back(restore_method(file));
+    abouts.push_back(file.about);
+  }
+  const Domain& domain = task.test.empty() ? task.validation.front() : task.test.front();
+  GalleryPart part;
+  part.title = fmt::format("{} on {}, seed {}", setup.method, setup.dataset, abouts.front().seed);
+  int64_t limit = 0;
+  const std::vector<int64_t> picked = pick_items(domain, items, limit);
+  part.words = {
+      task.level == "graph"
+          ? fmt::format("Graphs of domain {} with at most {} nodes, spread evenly over those that "
+                        "are scored.",
+                        domain.name, limit)
+          : fmt::format("Nodes of domain {}, spread evenly over those that are scored.",
+                        domain.name)};
+  for (const int64_t item : picked) {
+    std::vector<ItemExplanation> runs;
+    for (size_t m = 0; m < models.size(); ++m) {
+      runs.push_back(explain_item(*models[m], abouts[m].method, domain, item));
+      runs.back().labels = task.label_names;
+    }
+    if (runs.front().nodes.size() > kMostNodes) {
+      part.words.push_back(fmt::format("Item {} has {} nodes, too many for a picture.",
+                                       runs.front().name, runs.front().nodes.size()));
+      continue;
+    }
+    part.pictures.push_back(picture_of(runs.front(), agreement(runs, kTopEdges)));
+  }
+  return part;
+}
+
+void add_gallery(HtmlReport& report, const std::vector<Setup>& some, const std::string& dataset,
+                 const Task& task, int64_t items) {
+  std::string reason = "no run has left its model";
+  for (const Setup& setup : some) {
+    try {
+      report.gallery.push_back(gallery_part(setup, task, items));
+      return;
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+  }
+  report.left_out.push_back({"explanations on " + dataset, reason});
+}
+
+}  // namespace
+
+void add_data_parts(HtmlReport& report, const DataContext& context, int64_t items) {
+  const std::vector<Setup> setups = setups_of(report.results.rows);
+  std::set<std::string> done;
+  for (const Setup& setup : setups) {
+    // Of the draws and variants of one dataset, the first stands for all.
+    const std::string dataset = study::without_seed(setup.dataset);
+    if (!done.insert(dataset).second) continue;
+    Task task;
+    try {
+      task = config_from_toml(setup.rows.front()->config, "configuration of " + setup.dataset)
+                 ->dataset.load(context);
+    } catch (const Error& error) {
+      report.left_out.push_back({"shift measures of " + dataset, error.what()});
+      if (items > 0) report.left_out.push_back({"explanations on " + dataset, error.what()});
+      continue;
+    }
+    try {
+      report.shift.push_back(shift_part(setup.dataset, task));
+    } catch (const Error& error) {
+      report.left_out.push_back({"shift measures of " + dataset, error.what()});
+    }
+    if (items > 0) {
+      add_gallery(report, candidates(setups, dataset_part(setup.config)), dataset, task, items);
+    }
+  }
+}
+
+}  // namespace grm::report

@@ -1,0 +1,112 @@
+// A report put together: which sections there are and what the others lack.
+#include "grm/report/html_report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "grm/data/own_data.h"
+#include "html_sections.h"
+#include "html_setup.h"
+
+namespace grm::report {
+namespace {
+
+using study::ResultRow;
+
+const std::vector<std::string> kTables = {
+    "table1", "table2", "appendix-cora", "appendix-photo", "appendix-fb100-twitch", "table-graph"};
+
+// The first rule by which some run has chosen.
+std::string rule_of(const std::vector<ResultRow>& rows) {
+  for (const char* rule : {"val", "last", "oracle"}) {
+    const bool any = std::any_of(rows.begin(), rows.end(), [&](const ResultRow& row) {
+      return row.record.chosen.count(rule) > 0;
+    });
+    if (any) return rule;
+  }
+  return "val";
+}
+
+// Published values belong to the built-in data: a user's own "cora" is another one. The paper calls
+// MNIST-75sp "MNIST".
+study::PublishedLookup lookup_for(const std::vector<ResultRow>& rows, const Published& published) {
+  std::set<std::string> own;
+  for (const ResultRow& row : rows) {
+    if (is_own_data(config_head(row.config, "configuration").dataset)) {
+      own.insert(study::without_seed(row.dataset));
+    }
+  }
+  return [own, lookup = published.lookup(kTables)](
+             const std::string& dataset, const std::string& method, const std::string& column) {
+    if (own.count(dataset)) return std::optional<PublishedValue>();
+    const auto base = [](const std::string& name) { return name.substr(0, name.find(" #")); };
+    return lookup(base(dataset) == "mnist75sp" ? "mnist" : base(dataset), base(method), column);
+  };
+}
+
+std::string left_out_list(const std::vector<LeftOut>& list) {
+  std::vector<std::string> lines;
+  for (const LeftOut& each : list) lines.push_back(each.section + ": " + each.reason);
+  return html_list(lines);
+}
+
+}  // namespace
+
+std::string metric_name(const std::string& metric) {
+  if (metric == "roc_auc") return "ROC-AUC";
+  if (metric == "macro_f1") return "macro F1";
+  return metric.empty() ? "score" : metric;
+}
+
+std::string score_text(const MeanStd& score, int64_t runs) {
+  return runs > 1 ? fmt::format("{:.1f} ± {:.1f}", score.mean, score.std)
+                  : fmt::format("{:.1f}", score.mean);
+}
+
+std::string rule_text(const std::string& rule) {
+  if (rule == "last") return "the last epoch";
+  if (rule == "oracle") return "the epoch with the best test score (an upper bound, no result)";
+  return "the epoch chosen by validation";
+}
+
+HtmlPage make_page(const HtmlReport& report, study::TableOptions options,
+                   const Published& published) {
+  options.rule = rule_of(report.results.rows);
+  options.published = nullptr;
+  const study::ScoreTable table =
+      study::make_table(report.results.rows, report.results.missing, options);
+  options.published = lookup_for(report.results.rows, published);
+  const study::ScoreTable beside =
+      study::make_table(report.results.rows, report.results.missing, options);
+
+  HtmlPage page;
+  page.left_out = report.left_out;
+  const auto add = [&](const char* id, const char* title, const std::string& body,
+                       const char* otherwise) {
+    if (!body.empty()) {
+      page.sections.push_back({id, title, body});
+    } else if (*otherwise != '\0') {
+      page.left_out.push_back({title, otherwise});
+    }
+  };
+  add("summary", "Summary", summary_section(report, table, options.rule), "");
+  add("results", "Results by domain", results_section(table, options.rule),
+      "no run has test scores");
+  add("comparison", "Comparison of methods", comparison_section(table, options.rule),
+      "there is one method only");
+  add("published", "Comparison with published values",
+      published_section(beside, published, kTables),
+      "nothing is published for these datasets and methods");
+  add("curves", "Training curves", curves_section(report),
+      "no run folder with a training log of two epochs or more");
+  add("shift", "Shift between domains", shift_section(report), "");
+  add("explanations", "Explanations", gallery_section(report), "");
+  add("repeat", "How to repeat it", repeat_section(report), "");
+  if (!page.left_out.empty()) {
+    page.sections.push_back({"left-out", "What is left out", left_out_list(page.left_out)});
+  }
+  page.text = html_page(report.title, report.about, page.sections);
+  return page;
+}
+
+}  // namespace grm::report

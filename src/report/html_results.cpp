@@ -1,0 +1,307 @@
+// The sections of a report that show scores.
+#include <algorithm>
+#include <cmath>
+
+#include "html_sections.h"
+#include "result_figures.h"
+
+namespace grm::report {
+namespace {
+
+using study::Block;
+using study::Cell;
+using study::DatasetColumn;
+using study::Layout;
+using study::ScoreTable;
+
+constexpr size_t kOpenTables = 3;  // more of them are folded up but for the first
+
+// Two numbers that print alike are equally good.
+double rounded(double value) {
+  return std::round(10 * value) / 10;
+}
+
+std::vector<std::string> domains_of(const DatasetColumn& column) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Cell& cell : column.cells) {
+    for (const Cell::DomainRow& row : cell.domains) add(row.domain);
+  }
+  return names;
+}
+
+const study::Score* score_of(const Cell& cell, const std::string& domain) {
+  for (const Cell::DomainRow& row : cell.domains) {
+    if (row.domain == domain) return &row.score;
+  }
+  return nullptr;
+}
+
+std::string constant_text(const DatasetColumn& column, const std::string& domain) {
+  for (const DomainScore& s : column.constant) {
+    if (s.domain == domain) return fmt::format("{:.1f}", s.value);
+  }
+  return "";
+}
+
+// Whether a method ran on a dataset, or should have.
+bool takes_part(const Cell& cell) {
+  return !cell.domains.empty() || cell.expected > 0;
+}
+
+// One number of every method in a row; the highest is marked where there are several.
+using Getter = std::function<const study::Score*(const Cell&)>;
+std::vector<Layout::Entry> score_row(const std::string& name, const DatasetColumn& column,
+                                     const Getter& get, const std::string& constant) {
+  std::vector<Layout::Entry> row = {{name}};
+  double best = -1e300;
+  int found = 0;
+  for (const Cell& cell : column.cells) {
+    if (const study::Score* score = cell.domains.empty() ? nullptr : get(cell)) {
+      best = std::max(best, rounded(score->ours.mean));
+      ++found;
+    }
+  }
+  for (const Cell& cell : column.cells) {
+    if (!takes_part(cell)) continue;
+    const study::Score* score = cell.domains.empty() ? nullptr : get(cell);
+    if (!score) {
+      row.push_back({"missing"});
+      continue;
+    }
+    row.push_back(
+        {score_text(score->ours, cell.runs), found > 1 && rounded(score->ours.mean) == best, 0});
+  }
+  row.push_back({constant});
+  return row;
+}
+
+Layout domain_layout(const Block& block, const DatasetColumn& column, const std::string& title,
+                     const std::string& rule) {
+  Layout layout;
+  layout.title = title;
+  layout.head = {"test domain"};
+  for (size_t m = 0; m < block.methods.size(); ++m) {
+    if (takes_part(column.cells[m])) layout.head.push_back(block.methods[m]);
+  }
+  layout.head.push_back("constant answer");
+  for (const std::string& domain : domains_of(column)) {
+    layout.rows.push_back(score_row(
+        domain, column, [&](const Cell& cell) { return score_of(cell, domain); },
+        constant_text(column, domain)));
+  }
+  const bool known = !column.constant.empty();
+  const auto total = [&](const char* name, const Getter& get, double constant) {
+    layout.rows.push_back(
+        score_row(name, column, get, known ? fmt::format("{:.1f}", constant) : ""));
+  };
+  total(
+      "Min", [](const Cell& cell) { return &cell.min; }, min_score(column.constant));
+  total(
+      "Avg", [](const Cell& cell) { return &cell.avg; }, mean_score(column.constant));
+  size_t place = 1;
+  for (const Cell& cell : column.cells) {
+    if (takes_part(cell)) layout.rows.back()[place++].mark = cell.mark;
+  }
+  layout.rows.push_back({{"runs"}});
+  for (const Cell& cell : column.cells) {
+    if (!takes_part(cell)) continue;
+    layout.rows.back().push_back({cell.runs < cell.expected
+                                      ? fmt::format("{} of {}", cell.runs, cell.expected)
+                                      : std::to_string(cell.runs)});
+  }
+  layout.rows.back().push_back({""});
+  layout.notes = {fmt::format(
+      "Percent, mean ± sample deviation over runs, of {}. Min: the domain with the smallest mean. "
+      "Avg: mean over domains; its deviation is that of the averages of the runs. Constant answer: "
+      "the most frequent training class everywhere.",
+      rule_text(rule))};
+  return layout;
+}
+
+void note_bars(Figure& figure) {
+  for (const Series& series : figure.series) {
+    for (const Point& p : series.points) {
+      if (p.runs < 2) continue;
+      figure.notes = {"bars: sample deviation over runs"};
+      return;
+    }
+  }
+}
+
+Figure domain_figure(const Block& block, const DatasetColumn& column, const std::string& title) {
+  Figure figure;
+  figure.title = title + " by test domain";
+  figure.y_label = metric_name(column.metric) + ", percent";
+  figure.categories = domains_of(column);
+  const auto place = [&](const std::string& domain) {
+    return static_cast<double>(
+        std::find(figure.categories.begin(), figure.categories.end(), domain) -
+        figure.categories.begin());
+  };
+  for (size_t m = 0; m < block.methods.size(); ++m) {
+    const Cell& cell = column.cells[m];
+    if (cell.domains.empty()) continue;
+    Series series{block.methods[m], {}};
+    for (const Cell::DomainRow& row : cell.domains) {
+      series.points.push_back(
+          {place(row.domain), row.score.ours.mean, row.score.ours.std, cell.runs});
+    }
+    figure.series.push_back(std::move(series));
+  }
+  if (!column.constant.empty()) {
+    Series series{"constant answer", {}};
+    for (const DomainScore& s : column.constant) {
+      if (place(s.domain) < static_cast<double>(figure.categories.size())) {
+        series.points.push_back({place(s.domain), s.value, 0.0, 1});
+      }
+    }
+    figure.series.push_back(std::move(series));
+  }
+  note_bars(figure);
+  return figure;
+}
+
+// Avg of all datasets, one mark for each method.
+Figure average_figure(const Block& block) {
+  Figure figure;
+  figure.title = "Avg over test domains" + (block.name.empty() ? "" : ", block " + block.name);
+  figure.y_label = "Avg, percent";
+  for (const DatasetColumn& column : block.datasets) figure.categories.push_back(column.dataset);
+  for (size_t m = 0; m < block.methods.size(); ++m) {
+    Series series{block.methods[m], {}};
+    for (size_t d = 0; d < block.datasets.size(); ++d) {
+      const Cell& cell = block.datasets[d].cells[m];
+      if (cell.domains.empty()) continue;
+      series.points.push_back(
+          {static_cast<double>(d), cell.avg.ours.mean, cell.avg.ours.std, cell.runs});
+    }
+    if (!series.points.empty()) figure.series.push_back(std::move(series));
+  }
+  note_bars(figure);
+  return figure;
+}
+
+// One dataset: Avg and Min of every method.
+Figure method_figure(const Block& block) {
+  Figure figure;
+  const DatasetColumn& column = block.datasets.front();
+  figure.title = column.dataset + ": Avg and Min over test domains" +
+                 (block.name.empty() ? "" : ", block " + block.name);
+  figure.y_label = metric_name(column.metric) + ", percent";
+  figure.categories = block.methods;
+  figure.series = {{"Avg", {}}, {"Min", {}}};
+  for (size_t m = 0; m < block.methods.size(); ++m) {
+    const Cell& cell = column.cells[m];
+    if (cell.domains.empty()) continue;
+    const double at = static_cast<double>(m);
+    figure.series[0].points.push_back({at, cell.avg.ours.mean, cell.avg.ours.std, cell.runs});
+    figure.series[1].points.push_back({at, cell.min.ours.mean, cell.min.ours.std, cell.runs});
+  }
+  if (column.cells.front().domains.size() == 1) figure.series.pop_back();  // Min is Avg
+  note_bars(figure);
+  return figure;
+}
+
+bool any_scores(const DatasetColumn& column) {
+  return std::any_of(column.cells.begin(), column.cells.end(),
+                     [](const Cell& cell) { return !cell.domains.empty(); });
+}
+
+std::string grid(const std::string& figures) {
+  return figures.empty() ? "" : "<div class=\"figures\">\n" + figures + "</div>\n";
+}
+
+}  // namespace
+
+std::string results_section(const ScoreTable& table, const std::string& rule) {
+  std::vector<std::pair<std::string, std::string>> parts;  // title, HTML
+  for (const Block& block : table.blocks) {
+    for (const DatasetColumn& column : block.datasets) {
+      if (!any_scores(column)) continue;
+      const std::string title = column.dataset + ", " + metric_name(column.metric) +
+                                (block.name.empty() ? "" : ", block " + block.name);
+      const Layout layout = domain_layout(block, column, title, rule);
+      std::string body = html_table(layout, 3);
+      if (domains_of(column).size() > 1)
+        body += grid(html_chart(domain_figure(block, column, title)));
+      parts.emplace_back(title, body);
+    }
+  }
+  std::string out;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    out += parts.size() <= kOpenTables ? parts[k].second
+                                       : html_details(parts[k].first, parts[k].second, k == 0);
+  }
+  return out;
+}
+
+std::string comparison_section(const ScoreTable& table, const std::string& rule) {
+  std::string out, figures;
+  for (size_t b = 0; b < table.blocks.size(); ++b) {
+    const Block& block = table.blocks[b];
+    const bool scored = std::any_of(block.datasets.begin(), block.datasets.end(), any_scores);
+    if (block.methods.size() < 2 || !scored) continue;
+    Layout layout = study::score_layouts(table)[b];
+    if (layout.title.empty()) layout.title = "Min and Avg of every method";
+    // The first note says by which rule the epoch was chosen.
+    layout.notes.front() =
+        fmt::format("Mean ± sample deviation over runs, in percent, of {}.", rule_text(rule));
+    out += html_table(layout);
+    if (block.datasets.size() > 1) {
+      figures += html_chart(average_figure(block));
+    } else if (block.methods.size() > 2) {
+      figures += html_chart(method_figure(block));
+    }
+  }
+  for (const Figure& figure : shift_figures(table, "shift")) figures += html_chart(figure);
+  return out + grid(figures);
+}
+
+std::string published_section(const ScoreTable& table, const Published& published,
+                              const std::vector<std::string>& tables) {
+  Layout layout;
+  layout.label_columns = 3;
+  layout.head = {"dataset", "method", "score", "ours", "published", "difference", "runs"};
+  std::vector<std::string> datasets;
+  for (const Block& block : table.blocks) {
+    for (const DatasetColumn& column : block.datasets) {
+      for (size_t m = 0; m < block.methods.size(); ++m) {
+        const Cell& cell = column.cells[m];
+        if (cell.domains.empty()) continue;
+        const auto add = [&](const std::string& name, const study::Score& score) {
+          if (!score.published) return;
+          const auto& there = *score.published;
+          layout.rows.push_back(
+              {{column.dataset + (block.name.empty() ? "" : ", block " + block.name)},
+               {block.methods[m]},
+               {name},
+               {score_text(score.ours, cell.runs)},
+               {there.deviation ? fmt::format("{:.1f} ± {:.1f}", there.value, *there.deviation)
+                                : fmt::format("{:.1f}", there.value)},
+               {fmt::format("{:+.1f}", score.ours.mean - there.value)},
+               {std::to_string(cell.runs)}});
+          datasets.push_back(column.dataset);
+        };
+        add("Min", cell.min);
+        add("Avg", cell.avg);
+        for (const Cell::DomainRow& row : cell.domains) add(row.domain, row.score);
+      }
+    }
+  }
+  if (layout.rows.empty()) return "";
+  std::string out = html_paragraph("Published: " + published.source() +
+                                   ". Differences in percentage points, ours minus published.") +
+                    html_table(layout);
+  std::vector<std::string> notes;
+  for (const std::string& id : tables) {
+    for (const std::string& note : published.notes_of(id, datasets)) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return out + html_list(notes);
+}
+
+}  // namespace grm::report

@@ -1,0 +1,244 @@
+// What a report shows, gathered from run folders or from the result database.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/report/curves.h"
+#include "grm/report/html_report.h"
+#include "grm/train/model_file.h"
+#include "html_setup.h"
+
+namespace grm::report {
+namespace {
+
+namespace fs = std::filesystem;
+using study::MissingRow;
+using study::ResultRow;
+
+std::string read_if_there(const std::string& path) {
+  std::error_code code;
+  return fs::exists(path, code) ? read_file(path) : "";
+}
+
+// Names as 'grm plot' gives them: method and preset, and a number for the second configuration. A
+// second configuration of the data, or other data of the same name, is numbered too: scores on
+// different data must not meet in one column.
+class Names {
+ public:
+  std::string dataset_of(const ConfigHead& head, const std::string& body) {
+    return numbered(dataset_label(head.dataset), "", dataset_part(body));
+  }
+  std::string method_of(const ConfigHead& head, const std::string& dataset,
+                        const std::string& body) {
+    return numbered(head.method + (head.preset.empty() ? "" : ":" + head.preset), dataset, body);
+  }
+
+ private:
+  std::string numbered(const std::string& base, const std::string& dataset,
+                       const std::string& body) {
+    std::vector<std::string>& known = bodies_[{dataset, base}];
+    const auto at = std::find(known.begin(), known.end(), body);
+    const auto number = at - known.begin() + 1;
+    if (at == known.end()) known.push_back(body);
+    return number == 1 ? base : fmt::format("{} #{}", base, number);
+  }
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> bodies_;
+};
+
+int64_t epochs_done(const std::string& folder) {
+  const std::string log = read_if_there(folder + "/metrics.jsonl");
+  return std::count(log.begin(), log.end(), '\n');
+}
+
+// A later run of the same configuration and seed replaces an earlier one; equal bits are expected.
+void add_row(HtmlReport& report, ResultRow row) {
+  for (ResultRow& known : report.results.rows) {
+    if (known.config != row.config) continue;
+    report.left_out.push_back(
+        {"run " + known.record.folder,
+         "the same configuration and seed ran again in " + row.record.folder + ", which is shown"});
+    known = std::move(row);
+    return;
+  }
+  report.results.rows.push_back(std::move(row));
+}
+
+// Folders by dataset, for the curves.
+using Folders = std::map<std::string, std::vector<std::string>>;
+
+void add_run(HtmlReport& report, const std::string& folder, const study::TableOptions& options,
+             Names& names, Folders& folders) {
+  ResultRow row;
+  row.config = read_file(folder + "/config.toml");
+  const ConfigHead head = config_head(row.config, folder + "/config.toml");
+  row.dataset = names.dataset_of(head, row.config);
+  row.method = names.method_of(head, row.dataset, without_seed_line(row.config));
+  row.seed = head.seed;
+  if (!study::selected(options, row.dataset, row.method, "")) return;
+  folders[row.dataset].push_back(folder);
+  row.environment = read_if_there(folder + "/env.json");
+  const std::string summary = folder + "/summary.json";
+  if (!fs::exists(summary)) {
+    report.results.missing.push_back(
+        {row.dataset, row.method, "", row.seed,
+         fmt::format("not finished: {} epochs so far in {}", epochs_done(folder), folder)});
+    return;
+  }
+  row.record = record_from_json(read_file(summary), summary);
+  if (fs::exists(folder + "/model.safetensors")) {
+    row.metric = to_string(read_model(folder).about.metric);
+  }
+  add_row(report, std::move(row));
+}
+
+template <class Row>
+void keep_selected(std::vector<Row>& rows, const study::TableOptions& options) {
+  const auto dropped = [&](const Row& row) {
+    return !study::selected(options, row.dataset, row.method, row.variant);
+  };
+  rows.erase(std::remove_if(rows.begin(), rows.end(), dropped), rows.end());
+}
+
+void check_not_empty(const Results& results, const std::string& where) {
+  if (results.rows.empty() && results.missing.empty()) {
+    fail(ErrorKind::config,
+         "{}: nothing is left to report; --dataset, --method and --block name what is kept", where);
+  }
+}
+
+std::string counted(size_t count, const std::string& word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string title_of(const Results& results) {
+  std::set<std::string> datasets, methods;
+  for (const ResultRow& row : results.rows) {
+    datasets.insert(row.dataset);
+    methods.insert(row.method);
+  }
+  for (const MissingRow& row : results.missing) {
+    datasets.insert(row.dataset);
+    methods.insert(row.method);
+  }
+  const std::string what =
+      methods.size() == 1 ? *methods.begin() : counted(methods.size(), "method");
+  return what + " on " +
+         (datasets.size() == 1 ? *datasets.begin() : counted(datasets.size(), "dataset"));
+}
+
+// What a dataset that had to be numbered differs in from the first one of its name.
+std::vector<std::string> numbered_notes(const std::vector<ResultRow>& rows) {
+  std::map<std::string, std::string> configs;  // by dataset
+  for (const ResultRow& row : rows) configs.emplace(row.dataset, row.config);
+  std::vector<std::string> notes;
+  for (const auto& [dataset, config] : configs) {
+    const size_t number = dataset.find(" #");
+    const auto first = configs.find(dataset.substr(0, number));
+    if (number == std::string::npos || first == configs.end()) continue;
+    std::string list;
+    for (const std::string& each : dataset_differences(config, first->second)) {
+      list += (list.empty() ? "" : "; ") + each;
+    }
+    notes.push_back(fmt::format("{} is other data than {}: {}", dataset, first->first, list));
+  }
+  return notes;
+}
+
+// The folder as it is named, or beside the database.
+std::string locate(const std::string& folder, const std::string& database) {
+  const fs::path beside = fs::path(database).parent_path() / folder;
+  for (const std::string& candidate : {folder, beside.string()}) {
+    std::error_code code;
+    if (fs::exists(candidate + "/metrics.jsonl", code) &&
+        fs::exists(candidate + "/config.toml", code)) {
+      return candidate;
+    }
+  }
+  return "";
+}
+
+// One part for each dataset and option set. Of a dataset that is drawn anew by several seeds
+// ("cora/0", "cora/1") the first draw stands for all: the others are other problems.
+void add_study_curves(HtmlReport& report) {
+  std::map<std::pair<std::string, std::string>, size_t> part_of;
+  std::vector<std::pair<std::string, std::vector<std::string>>> parts;  // dataset label, folders
+  std::vector<std::string> titles;
+  size_t gone = 0;
+  for (const ResultRow& row : report.results.rows) {
+    const auto [at, fresh] =
+        part_of.try_emplace({study::without_seed(row.dataset), row.variant}, parts.size());
+    if (fresh) {
+      parts.push_back({row.dataset, {}});
+      titles.push_back(row.dataset + (row.variant.empty() ? "" : ", block " + row.variant));
+    }
+    auto& [label, folders] = parts[at->second];
+    if (label != row.dataset) continue;
+    if (row.record.folder.empty()) {
+      ++gone;
+    } else {
+      folders.push_back(row.record.folder);
+    }
+  }
+  for (size_t k = 0; k < parts.size(); ++k) {
+    std::vector<std::string>& folders = parts[k].second;
+    std::sort(folders.begin(), folders.end());
+    folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+    if (!folders.empty())
+      report.curves.push_back({titles[k], training_curves(folders, parts[k].first)});
+  }
+  if (gone > 0) {
+    report.left_out.push_back(
+        {"training curves of " + counted(gone, "run"),
+         "their folders are not where the result database says, nor beside it"});
+  }
+}
+
+}  // namespace
+
+HtmlReport report_of_runs(const std::vector<std::string>& paths,
+                          const study::TableOptions& options) {
+  HtmlReport report;
+  Names names;
+  Folders folders;
+  for (const std::string& folder : find_runs(paths)) {
+    add_run(report, folder, options, names, folders);
+  }
+  check_not_empty(report.results, paths.front());
+  report.title = title_of(report.results);
+  report.about = counted(report.results.rows.size(), "finished run");
+  if (!report.results.missing.empty()) {
+    report.about += fmt::format(", {} not finished", report.results.missing.size());
+  }
+  report.about += ".";
+  report.notes = numbered_notes(report.results.rows);
+  for (const auto& [dataset, some] : folders) {
+    report.curves.push_back({dataset, training_curves(some, dataset)});
+  }
+  return report;
+}
+
+HtmlReport report_of_study(const study::Store& store, const std::string& database,
+                           const std::string& study, const study::TableOptions& options) {
+  const study::StudyRow head = store.study(study);
+  HtmlReport report;
+  report.title = "Study " + head.name;
+  report.about = head.about;
+  report.spec = head.spec;
+  report.repeat = {
+      fmt::format("grm study {} {}", head.tuned ? "tune" : "run", shell_word(study + ".toml"))};
+  report.results.rows = store.results(study, head.tuned ? "final" : "run");
+  report.results.missing = store.missing(study);
+  keep_selected(report.results.rows, options);
+  keep_selected(report.results.missing, options);
+  check_not_empty(report.results, "study " + study);
+  for (ResultRow& row : report.results.rows) {
+    row.record.folder = locate(row.record.folder, database);
+  }
+  add_study_curves(report);
+  return report;
+}
+
+}  // namespace grm::report

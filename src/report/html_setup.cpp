@@ -1,0 +1,185 @@
+// Configurations of runs: what they are called and the commands that repeat them.
+#include "html_setup.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "grm/core/error.h"
+#include "grm/core/toml_library.h"
+#include "grm/report/html_report.h"
+#include "grm/train/config.h"
+
+namespace grm::report {
+namespace {
+
+// "section.key" -> value, as written, of a configuration's lines.
+std::map<std::string, std::string> lines_of(const std::string& config) {
+  std::map<std::string, std::string> lines;
+  std::istringstream in(config);
+  std::string line, section;
+  while (std::getline(in, line)) {
+    const size_t equals = line.find(" = ");
+    if (!line.empty() && line[0] == '[') {
+      section = line.substr(1, line.find(']') - 1);
+    } else if (equals != std::string::npos) {
+      lines[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
+    }
+  }
+  return lines;
+}
+
+// What stands between the quotes of a TOML string; other values as they are.
+std::string bare(const std::string& value) {
+  if (value.empty() || value.front() != '"') return value;
+  const toml::table table = toml::parse("v = " + value);
+  return table["v"].value_or(std::string());
+}
+
+// The settings that lead from the defaults to this configuration; nothing if they do not.
+bool settings_for(const std::string& config, const ConfigHead& head, std::string& out) {
+  RunConfig plain(head.dataset, head.method, head.preset);
+  const std::string wanted = without_seed_line(config);
+  const auto defaults = lines_of(plain.to_toml(0));
+  for (const auto& [key, value] : lines_of(wanted)) {
+    const auto known = defaults.find(key);
+    if (known != defaults.end() && known->second == value) continue;
+    plain.set(key, bare(value));
+    out += " --set " + shell_word(key + "=" + bare(value));
+  }
+  return without_seed_line(plain.to_toml(0)) == wanted;
+}
+
+std::string command_head(const Setup& setup, const ConfigHead& head) {
+  const std::string with_file = "grm train --config config.toml";
+  try {
+    std::string settings;
+    if (!settings_for(setup.rows.front()->config, head, settings)) return with_file;
+    return fmt::format("grm train --dataset {} --method {}{}", shell_word(head.dataset),
+                       shell_word(head.method + (head.preset.empty() ? "" : ":" + head.preset)),
+                       settings);
+  } catch (const Error&) {  // an option or a folder that is not there any more
+    return with_file;
+  }
+}
+
+// Results repeat for one number of threads; a run without some files needs leave to do without.
+std::string command_tail(const std::string& environment) {
+  const auto env = nlohmann::json::parse(environment, nullptr, /*allow_exceptions=*/false);
+  if (!env.is_object()) return "";
+  std::string tail;
+  if (env.contains("threads") && env["threads"].is_number_integer()) {
+    tail += " --threads " + env["threads"].dump();
+  }
+  if (env.contains("missing") && env["missing"].is_array() && !env["missing"].empty()) {
+    tail += " --allow-missing";
+  }
+  return tail;
+}
+
+}  // namespace
+
+ConfigHead config_head(const std::string& config, const std::string& origin) {
+  toml::table file;
+  try {
+    file = toml::parse(config);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::data, "{}:{}: {}", origin, error.source().begin.line,
+         std::string(error.description()));
+  }
+  ConfigHead head;
+  head.dataset = file["dataset"]["name"].value_or(std::string("unknown"));
+  head.method = file["method"]["name"].value_or(std::string("unknown"));
+  head.preset = file["method"]["preset"].value_or(std::string());
+  head.seed = file["seed"].value_or(int64_t{0});
+  return head;
+}
+
+std::string without_seed_line(const std::string& config) {
+  if (config.rfind("seed", 0) != 0) return config;
+  const size_t end = config.find_first_not_of('\n', std::min(config.find('\n'), config.size()));
+  return end == std::string::npos ? "" : config.substr(end);
+}
+
+std::string dataset_part(const std::string& config) {
+  const size_t begin = config.find("[dataset]");
+  if (begin == std::string::npos) return "";
+  return config.substr(begin, config.find("\n[", begin) - begin);
+}
+
+std::vector<std::string> dataset_differences(const std::string& config, const std::string& from) {
+  const auto here = lines_of(dataset_part(config)), there = lines_of(dataset_part(from));
+  std::vector<std::string> list;
+  for (const auto& [key, value] : here) {
+    const auto other = there.find(key);
+    if (other != there.end() && other->second == value) continue;
+    list.push_back(fmt::format("{} = {} instead of {}", key.substr(key.find('.') + 1), value,
+                               other == there.end() ? "nothing" : other->second));
+  }
+  for (const auto& [key, value] : there) {
+    if (here.count(key)) continue;
+    list.push_back(fmt::format("no {}, which is {}", key.substr(key.find('.') + 1), value));
+  }
+  return list;
+}
+
+std::string dataset_label(const std::string& name) {
+  try {
+    return find_dataset(name).short_name();
+  } catch (const Error&) {
+    const std::string last = std::filesystem::path(name).filename().string();
+    return last.empty() ? name : last;
+  }
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-./:=,+@%") == std::string::npos;
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::vector<Setup> setups_of(const std::vector<study::ResultRow>& rows) {
+  std::vector<Setup> setups;
+  for (const study::ResultRow& row : rows) {
+    const std::string config = without_seed_line(row.config);
+    auto known = std::find_if(setups.begin(), setups.end(), [&](const Setup& s) {
+      return s.config == config && s.dataset == row.dataset && s.method == row.method &&
+             s.variant == row.variant;
+    });
+    if (known == setups.end()) {
+      known = setups.insert(setups.end(), {row.dataset, row.method, row.variant, config, {}});
+    }
+    known->rows.push_back(&row);
+  }
+  return setups;
+}
+
+std::vector<std::string> train_commands(const Setup& setup) {
+  ensure(!setup.rows.empty(), "train_commands: a setup without runs");
+  const ConfigHead head = config_head(setup.rows.front()->config, "configuration");
+  const std::string first = command_head(setup, head);
+  std::map<std::string, std::vector<int64_t>> seeds;  // by the end of the command
+  for (const study::ResultRow* row : setup.rows) {
+    seeds[command_tail(row->environment)].push_back(row->seed);
+  }
+  std::vector<std::string> commands;
+  for (auto& [tail, some] : seeds) {
+    std::sort(some.begin(), some.end());
+    some.erase(std::unique(some.begin(), some.end()), some.end());
+    for (size_t begin = 0, end; begin < some.size(); begin = end) {
+      for (end = begin + 1; end < some.size() && some[end] == some[end - 1] + 1; ++end) {
+      }
+      commands.push_back(fmt::format("{} --set train.first_seed={} --seeds {}{}", first,
+                                     some[begin], end - begin, tail));
+    }
+  }
+  return commands;
+}
+
+}  // namespace grm::report

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace grm::report {
+
+/// What the configuration of a run says of itself.
+struct ConfigHead {
+  std::string dataset;  // a name, or the path of own data
+  std::string method, preset;
+  int64_t seed = 0;
+};
+/// Error(data) names `origin`.
+ConfigHead config_head(const std::string& config, const std::string& origin);
+
+/// The configuration without the line of its seed, which is the first one.
+std::string without_seed_line(const std::string& config);
+
+/// The text of a configuration's [dataset]: equal for runs on equal data.
+std::string dataset_part(const std::string& config);
+
+/// How the [dataset] of one configuration differs from that of another: "nodes = 120 instead of
+/// 1500", one for each option.
+std::vector<std::string> dataset_differences(const std::string& config, const std::string& from);
+
+/// How a dataset is called in tables: its name, or the name in own data's dataset.toml, or the
+/// last part of the path where that file is gone.
+std::string dataset_label(const std::string& name);
+
+}  // namespace grm::report

@@ -1,0 +1,185 @@
+// The first section of a report: what was run, and what came out in words.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "html_sections.h"
+
+namespace grm::report {
+namespace {
+
+using study::Block;
+using study::Cell;
+using study::DatasetColumn;
+using study::Layout;
+using study::ResultRow;
+using study::ScoreTable;
+
+constexpr size_t kOpenRows = 12;  // a longer table of runs is folded up
+constexpr size_t kToldTests = 3;  // comparisons in words; the table has all of them
+
+// "grm is highest in Avg, 81.2 ± 0.5 ...".
+std::string verdict(const ScoreTable& table, const Block& block, const DatasetColumn& column) {
+  size_t best = block.methods.size(), scored = 0;
+  for (size_t m = 0; m < block.methods.size(); ++m) {
+    if (column.cells[m].domains.empty()) continue;
+    ++scored;
+    if (best == block.methods.size() ||
+        column.cells[m].avg.ours.mean > column.cells[best].avg.ours.mean) {
+      best = m;
+    }
+  }
+  if (scored == 0) return "";
+  const Cell& cell = column.cells[best];
+  std::string text = column.dataset + (block.name.empty() ? "" : ", block " + block.name) + ": " +
+                     block.methods[best];
+  text += fmt::format("{} {} {} on average over {} test domain{}",
+                      scored > 1 ? fmt::format(" is highest of {} methods with", scored) : " has",
+                      metric_name(column.metric), score_text(cell.avg.ours, cell.runs),
+                      cell.domains.size(), cell.domains.size() == 1 ? "" : "s");
+  if (cell.domains.size() > 1) {
+    text += fmt::format(" and {} on the worst, {}", score_text(cell.min.ours, cell.runs),
+                        cell.min_domain);
+  }
+  if (!column.constant.empty()) {
+    text += fmt::format("; the constant answer has {:.1f}", mean_score(column.constant));
+  }
+  text += ".";
+  if (cell.runs == 1) {
+    text += " One run says nothing about the deviation over seeds; --seeds 3 and more do.";
+  }
+  size_t told = 0;
+  for (size_t m = 0; m < block.methods.size() && told < kToldTests; ++m) {
+    const auto& test = column.cells[m].test;
+    if (!test || !test->p) continue;
+    text += fmt::format(" {} against {}: {:+.1f} points, p = {:.3f} (paired t-test over {} runs).",
+                        block.methods[m], table.against, test->difference, *test->p, test->pairs);
+    ++told;
+  }
+  return text;
+}
+
+std::string range_text(const std::vector<int64_t>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *low == *high ? std::to_string(*low) : fmt::format("{} to {}", *low, *high);
+}
+
+std::string seeds_text(std::vector<int64_t> seeds) {
+  std::sort(seeds.begin(), seeds.end());
+  std::string out;
+  for (size_t begin = 0, end; begin < seeds.size(); begin = end) {
+    for (end = begin + 1; end < seeds.size() && seeds[end] == seeds[end - 1] + 1; ++end) {
+    }
+    out += (out.empty() ? "" : ", ") + std::to_string(seeds[begin]);
+    if (end - begin > 1) out += fmt::format("{}{}", end - begin > 2 ? "–" : ", ", seeds[end - 1]);
+  }
+  return out;
+}
+
+Layout runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
+  Layout layout;
+  layout.title = "Runs";
+  layout.label_columns = 2;
+  const bool blocks =
+      std::any_of(setups.begin(), setups.end(), [](const Setup& s) { return !s.variant.empty(); });
+  layout.head = {"dataset", "method"};
+  if (blocks) {
+    layout.head.push_back("block");
+    layout.label_columns = 3;
+  }
+  for (const char* name :
+       {"seeds", "epochs", "chosen epoch", "validation", "parameters", "s/epoch", "peak MiB"}) {
+    layout.head.push_back(name);
+  }
+  for (const Setup& setup : setups) {
+    std::vector<int64_t> seeds, epochs, chosen;
+    std::vector<double> validation, seconds;
+    double peak = 0.0;
+    for (const ResultRow* row : setup.rows) {
+      const RunRecord& record = row->record;
+      seeds.push_back(row->seed);
+      epochs.push_back(record.epochs);
+      seconds.push_back(record.seconds_per_epoch);
+      peak = std::max(peak, record.peak_memory_mib);
+      const auto choice = record.chosen.find(rule);
+      if (choice == record.chosen.end()) continue;
+      chosen.push_back(choice->second.epoch);
+      validation.push_back(choice->second.validation);
+    }
+    std::vector<Layout::Entry> line = {{setup.dataset}, {setup.method}};
+    if (blocks) line.push_back({setup.variant});
+    line.push_back({seeds_text(seeds)});
+    line.push_back({range_text(epochs)});
+    line.push_back({chosen.empty() ? "" : range_text(chosen)});
+    line.push_back({validation.empty() ? ""
+                                       : score_text(mean_std(validation),
+                                                    static_cast<int64_t>(validation.size()))});
+    line.push_back({std::to_string(setup.rows.front()->record.parameters)});
+    line.push_back({fmt::format("{:.3f}", mean_std(seconds).mean)});
+    line.push_back({fmt::format("{:.0f}", peak)});
+    layout.rows.push_back(std::move(line));
+  }
+  layout.notes = {"Validation: the metric in percent at " + rule_text(rule) +
+                  ", mean over validation domains."};
+  return layout;
+}
+
+// What the data's makers and readers must know, from the records of the runs.
+std::vector<std::string> data_notes(const std::vector<ResultRow>& rows) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  };
+  for (const ResultRow& row : rows) {
+    const auto env = nlohmann::json::parse(row.environment, nullptr, /*allow_exceptions=*/false);
+    if (!env.is_object()) continue;
+    for (const auto& note : env.value("notes", nlohmann::json::array())) {
+      if (note.is_string()) add(row.dataset + ": " + note.get<std::string>());
+    }
+    for (const auto& name : env.value("missing", nlohmann::json::array())) {
+      if (name.is_string()) {
+        add(
+            fmt::format("{}: run without {}, whose files were missing; Min and Avg are over the "
+                        "others",
+                        study::without_seed(row.dataset), name.get<std::string>()));
+      }
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::string summary_section(const HtmlReport& report, const ScoreTable& table,
+                            const std::string& rule) {
+  std::vector<std::string> words;
+  for (const Block& block : table.blocks) {
+    for (const DatasetColumn& column : block.datasets) {
+      const std::string text = verdict(table, block, column);
+      if (!text.empty()) words.push_back(text);
+    }
+  }
+  if (words.empty()) words.push_back("No run has test scores yet.");
+  std::string out = html_list(words);
+  const std::vector<Setup> setups = setups_of(report.results.rows);
+  if (!setups.empty()) {
+    const std::string runs = html_table(runs_layout(setups, rule));
+    out += setups.size() > kOpenRows
+               ? html_details(fmt::format("{} configurations that ran", setups.size()), runs)
+               : runs;
+  }
+  const Layout missing = study::missing_layout(report.results.missing);
+  if (!missing.rows.empty()) {
+    const std::string lacking = html_table(missing);
+    out +=
+        missing.rows.size() > kOpenRows ? html_details("Runs without a result", lacking) : lacking;
+  }
+  std::vector<std::string> notes = report.notes;
+  const std::vector<std::string> recorded = data_notes(report.results.rows);
+  notes.insert(notes.end(), recorded.begin(), recorded.end());
+  if (!notes.empty()) out += "<h3>Notes on the data</h3>\n" + html_list(notes);
+  return out;
+}
+
+}  // namespace grm::report
