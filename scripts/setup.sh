@@ -4,7 +4,8 @@
 set -euo pipefail
 packages=(cmake ninja-build pkg-config libtorch-dev libopenblas-dev libcli11-dev
   libtomlplusplus-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libzip-dev libmatio-dev
-  libsqlite3-dev gnuplot-nox   libgtest-dev libgmock-dev libbenchmark-dev clang-format ccache jq)
+  libsqlite3-dev gnuplot-nox graphviz libgtest-dev libgmock-dev libbenchmark-dev clang-format ccache
+  jq clang libclang-rt-dev)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,23 +1,33 @@
+#include "doctor.h"
+
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <torch/types.h>
 #include <torch/version.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
-#include "cli.h"
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/threads.h"
+#include "grm/io/mat.h"
+#include "grm/io/npz.h"
 #include "grm/train/run_folder.h"
 #include "grm/version.h"
 
 namespace grm::cli {
 namespace {
 
-struct Finding {
-  std::string what, value, advice;  // advice empty: fine
-};
+using Level = Finding::Level;
+constexpr int kToMend = 3;
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr double kSlowest = 5.0;  // GFLOP/s; the reference BLAS stays below it
 
 // Best of a few products of the size that training does most.
 double sgemm_gflops() {
@@ -31,82 +41,234 @@ double sgemm_gflops() {
   return 2.0 * 10000 * 128 * 128 / best * 1e-9;
 }
 
-std::vector<Finding> examine(const Common& common) {
-  std::vector<Finding> found;
-  found.push_back({"grm", GRM_VERSION " (" GRM_GIT_ID "), " GRM_COMPILER, ""});
-  found.push_back({"torch", TORCH_VERSION, ""});
-  found.push_back({"threads", std::to_string(grm::threads()), ""});
-  const std::string blas = blas_name();
+// The file that single-precision products come from, where that can be told.
+std::string blas_file() {
+  Dl_info info{};
+  void* symbol = dlsym(RTLD_DEFAULT, "sgemm_");
+  if (!symbol || dladdr(symbol, &info) == 0 || !info.dli_fname) return "";
+  std::error_code code;
+  const auto real = std::filesystem::canonical(info.dli_fname, code);
+  return code ? info.dli_fname : real.string();
+}
+
+std::vector<Finding> examine_blas() {
+  const std::string name = blas_name(), file = blas_file();
   const double rate = sgemm_gflops();
-  found.push_back({"blas", blas,
-                   blas == "unknown"
-                       ? "not OpenBLAS: training may be 14 times slower; apt-get install "
-                         "libopenblas-dev, then update-alternatives --config libblas.so.3-$(arch)-"
-                         "linux-gnu"
-                       : ""});
-  found.push_back({"sgemm", fmt::format("{:.1f} GFLOP/s", rate),
-                   rate < 15 ? "slow for this century: check the BLAS above" : ""});
-  found.push_back({"cuda", "this build runs on the CPU only", ""});
-  const std::string gnuplot = find_program("gnuplot");
-  found.push_back(
-      {"gnuplot", gnuplot.empty() ? "not found" : gnuplot,
-       gnuplot.empty() ? "figures stay data and script: apt-get install gnuplot-nox" : ""});
-  const std::string cache = cache_folder();
-  std::string trouble;
-  try {
-    write_file_atomic(cache + "/.writable", "");
-    std::filesystem::remove(cache + "/.writable");
-  } catch (const Error& error) {
-    trouble = fmt::format("{}; set GRM_CACHE to a folder that can be written", error.what());
+  Finding blas{"blas", name == "unknown" && !file.empty() ? file : name, Level::ok, "", {}};
+  if (name == "unknown") {
+    blas.level = Level::mend;
+    blas.advice =
+        "neither OpenBLAS nor MKL: the reference BLAS makes training 14 times slower. apt-get "
+        "install libopenblas-dev, then update-alternatives --config "
+        "libblas.so.3-$(uname -m)-linux-gnu";
   }
-  found.push_back({"cache", cache, trouble});
-  const std::string root = common.data_context().root;
-  found.push_back({"data root", root.empty() ? "not set" : root,
-                   root.empty() ? "set GRM_DATA or --data-root for datasets other than sbm"
-                   : !std::filesystem::is_directory(root) ? "is not a folder"
-                                                          : ""});
-  if (!root.empty()) {
-    for (const DatasetEntry& entry : datasets()) {
-      std::vector<std::string> missing;
-      const std::vector<std::string> files = DatasetChoice(entry.name).files();
-      for (const std::string& file : files) {
-        if (!std::filesystem::exists(root + "/" + file)) missing.push_back(file);
-      }
-      if (files.empty()) continue;
-      found.push_back({"data " + entry.name,
-                       fmt::format("{} of {} files", files.size() - missing.size(), files.size()),
-                       missing.empty() ? ""
-                                       : fmt::format("missing {}; published at {}", missing[0],
-                                                     entry.published_at)});
+  Finding speed{"sgemm", fmt::format("{:.1f} GFLOP/s", rate), Level::ok, "", {}};
+  if (rate < kSlowest) {
+    speed.level = name == "unknown" ? Level::mend : Level::note;
+    speed.advice = "slow for this century: check the BLAS above, or what else runs here";
+  }
+  return {blas, speed};
+}
+
+// Processors that a container is allowed, or 0 if there is no limit.
+double cpu_quota() {
+  std::ifstream in("/sys/fs/cgroup/cpu.max");
+  double quota = 0, period = 0;
+  return in >> quota >> period && period > 0 ? quota / period : 0.0;
+}
+
+Finding examine_threads() {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int used = grm::threads();
+  Finding threads{"threads", fmt::format("{} of {} cores", used, cores), Level::ok, "", {}};
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+    if (const char* value = std::getenv(name)) {
+      threads.value += fmt::format(", {}={} (--threads decides)", name, value);
     }
   }
+  double load[1] = {};
+  if (getloadavg(load, 1) == 1) threads.value += fmt::format(", load {:.1f}", load[0]);
+  const char* policy = std::getenv("OMP_WAIT_POLICY");
+  const double quota = cpu_quota();
+  if ((policy && std::string(policy) != "passive" && std::string(policy) != "PASSIVE") ||
+      std::getenv("GOMP_SPINCOUNT")) {
+    threads.level = Level::mend;
+    threads.advice =
+        "waiting threads spin, which makes training up to ten times slower beside other work: "
+        "unset OMP_WAIT_POLICY GOMP_SPINCOUNT";
+  } else if (quota > 0 && used > std::ceil(quota)) {
+    threads.level = Level::mend;
+    threads.advice = fmt::format("this container may use {:g} processors: --threads {:.0f}", quota,
+                                 std::max(1.0, std::ceil(quota)));
+  } else if (used > cores) {
+    threads.level = Level::mend;
+    threads.advice = fmt::format("more threads than cores: --threads {}", cores);
+  } else if (load[0] > cores) {
+    threads.level = Level::note;
+    threads.advice = "other programs keep the cores busy: training takes longer until they end";
+  }
+  return threads;
+}
+
+Finding examine_memory() {
+  std::ifstream in("/proc/meminfo");
+  double total = 0, available = 0, kib = 0;
+  std::string key, unit;
+  while (in >> key >> kib && std::getline(in, unit)) {
+    if (key == "MemTotal:") total = kib * 1024;
+    if (key == "MemAvailable:") available = kib * 1024;
+  }
+  std::ifstream group("/sys/fs/cgroup/memory.max");
+  if (double most = 0; group >> most && most < total)
+    total = most, available = std::min(available, most);
+  Finding memory{"memory",
+                 fmt::format("{} free of {}", bytes_text(available), bytes_text(total)),
+                 Level::ok,
+                 "",
+                 {}};
+  if (total > 0 && available < kGiB) {
+    memory.level = Level::mend;
+    memory.advice = "less than 1 GiB is free: end other programs, or train on smaller data";
+  }
+  return memory;
+}
+
+Finding examine_disk(const std::string& what, std::string path) {
+  std::error_code code;
+  while (!path.empty() && !std::filesystem::exists(path, code)) {
+    path = std::filesystem::path(path).parent_path().string();
+  }
+  struct statvfs disk {};
+  if (statvfs(path.empty() ? "." : path.c_str(), &disk) != 0) {
+    return {what, "unknown", Level::note, "the free space cannot be told", {}};
+  }
+  const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  Finding finding{what, bytes_text(free) + " free", Level::ok, "", {}};
+  if ((disk.f_flag & ST_RDONLY) != 0) {
+    finding.level = Level::mend;
+    finding.advice = "read-only: run grm elsewhere, or give --out and GRM_CACHE";
+  } else if (free < kGiB) {
+    finding.level = Level::mend;
+    finding.advice = "less than 1 GiB is free: checkpoints and caches may not fit";
+  }
+  return finding;
+}
+
+Finding examine_tool(const std::string& what, const std::vector<std::string>& names,
+                     const std::string& advice) {
+  for (const std::string& name : names) {
+    const std::string path = find_program(name);
+    if (!path.empty()) return {what, path, Level::ok, "", {}};
+  }
+  return {what, "not found", Level::note, advice, {}};
+}
+
+// Readers that were left out of the build say so before they look for the file.
+Finding examine_reader(const std::string& what, const std::string& advice,
+                       const std::function<void(const std::string&)>& read) {
+  try {
+    read("/nonexistent");
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::config) return {what, "left out", Level::note, advice, {}};
+  }
+  return {what, "built in", Level::ok, "", {}};
+}
+
+std::vector<Finding> examine(const Common& common, bool hashes) {
+  std::vector<Finding> found;
+  const auto add = [&](std::vector<Finding> more) {
+    for (Finding& finding : more) found.push_back(std::move(finding));
+  };
+  std::error_code ignored;
+  const bool gpu = std::filesystem::exists("/dev/nvidia0", ignored);
+  add({{"grm", GRM_VERSION " (" GRM_GIT_ID "), " GRM_COMPILER, Level::ok, "", {}},
+       {"torch", TORCH_VERSION, Level::ok, "", {}},
+       examine_threads()});
+  add(examine_blas());
+  add({{"cuda",
+        fmt::format("this build runs on the CPU only{}",
+                    gpu ? "; the GPU of this machine stays idle" : "; no GPU is seen here"),
+        Level::ok,
+        "",
+        {}},
+       examine_memory(),
+       examine_disk("disk, here", std::filesystem::current_path(ignored).string()),
+       examine_disk("disk, cache", cache_folder()),
+       examine_cache(),
+       examine_reader("npz files",
+                      "apt-get install libzip-dev and build again with "
+                      "-DGRM_WITH_LIBZIP=ON",
+                      [](const std::string& path) { io::read_npz(path); }),
+       examine_reader("mat files",
+                      "apt-get install libmatio-dev and build again with "
+                      "-DGRM_WITH_MATIO=ON",
+                      [](const std::string& path) { io::read_mat_dense(path, "x"); }),
+       examine_tool("gnuplot", {"gnuplot"},
+                    "figures stay data and script: apt-get install gnuplot-nox"),
+       examine_tool("graphviz", {"dot"},
+                    "explanations stay without pictures: apt-get install graphviz"),
+       examine_tool("chromium", {"chromium", "chromium-browser", "google-chrome"},
+                    "reports open in any browser, only their test needs it: apt-get install "
+                    "chromium"),
+       examine_tool("clang", {"clang++", "clang++-14", "clang++-15", "clang++-16", "clang++-19"},
+                    "only fuzzing needs it: apt-get install clang libclang-rt-dev"),
+       examine_tool("nvcc", {"nvcc"}, "nothing to do: this version has no code for GPUs")});
+  add(examine_data(common, hashes));
   return found;
 }
 
-int doctor(const Common& common) {
-  const std::vector<Finding> found = examine(common);
-  if (common.json) {
-    ordered_json checks = ordered_json::array();
-    for (const Finding& f : found) {
-      checks.push_back(
-          {{"check", f.what}, {"value", f.value}, {"ok", f.advice.empty()}, {"advice", f.advice}});
-    }
-    print_json({{"checks", checks}});
-    return 0;
-  }
+const char* level_text(Level level) {
+  return level == Level::ok ? "ok" : level == Level::note ? "note" : "mend";
+}
+
+int doctor(const Common& common, bool strict, bool hashes) {
+  const std::vector<Finding> found = examine(common, hashes);
+  int64_t to_mend = 0;
+  ordered_json checks = ordered_json::array();
   for (const Finding& f : found) {
-    fmt::print("{} {:<14} {}\n", f.advice.empty() ? "ok  " : "note", f.what, f.value);
-    if (!f.advice.empty()) fmt::print("     {:<14} {}\n", "", f.advice);
+    to_mend += f.level == Level::mend ? 1 : 0;
+    ordered_json check = {{"check", f.what},
+                          {"value", f.value},
+                          {"ok", f.level == Level::ok},
+                          {"level", level_text(f.level)},
+                          {"advice", f.advice}};
+    if (!f.files.is_null()) check["files"] = f.files;
+    checks.push_back(std::move(check));
+    if (common.json) continue;
+    fmt::print("{:<4} {:<15} {}\n", level_text(f.level), f.what, f.value);
+    if (!f.advice.empty()) fmt::print("     {:<15} {}\n", "", f.advice);
+    for (const auto& file : f.files) {
+      fmt::print("     {} {} ({})\n", file["sha256"].get<std::string>(),
+                 file["file"].get<std::string>(), file["state"].get<std::string>());
+    }
   }
-  return 0;
+  if (common.json) {
+    print_json({{"checks", checks}, {"to_mend", to_mend}});
+  } else {
+    fmt::print("{}\n", to_mend == 0   ? "nothing is to be mended"
+                       : to_mend == 1 ? "one thing is to be mended"
+                                      : fmt::format("{} things are to be mended", to_mend));
+  }
+  return strict && to_mend > 0 ? kToMend : 0;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Common& common, Action& action) {
   CLI::App* verb = app.add_subcommand("doctor", "what this installation has, and what to mend");
+  auto strict = std::make_shared<bool>(false), hashes = std::make_shared<bool>(false);
   add_common(*verb, common, true);
-  verb->callback([&common, &action] { action = [&common] { return doctor(common); }; });
+  verb->add_flag("--strict", *strict, "exit code 3 if something is to be mended");
+  verb->add_flag("--hashes", *hashes,
+                 "SHA-256 of every data file, beside what the cache remembers; reads them all");
+  verb->footer(
+      "Examples:\n"
+      "  grm doctor                                 look, and print the fix for what is wrong\n"
+      "  grm doctor --strict -q > /dev/null || ...  in a script\n"
+      "  grm doctor --hashes --data-root DIR        are the data files those of the last run?");
+  verb->callback([=, &common, &action] {
+    action = [=, &common] { return doctor(common, *strict, *hashes); };
+  });
 }
 
 }  // namespace grm::cli

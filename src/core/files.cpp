@@ -1,36 +1,54 @@
 #include "grm/core/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "grm/core/error.h"
 
 namespace grm {
 namespace fs = std::filesystem;
 
-std::string read_file(const std::string& path) {
-  std::error_code code;
-  if (fs::is_directory(path, code)) fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
-  std::string content;
-  in.seekg(0, std::ios::end);
-  if (const std::streamoff size = in.tellg(); size >= 0) {
-    in.seekg(0);
-    content.resize(static_cast<size_t>(size));
-    if (!in.read(content.data(), size)) fail(ErrorKind::io, "{}: reading failed", path);
-  } else {  // a pipe: its length is known only at its end
-    in.clear();
-    content.assign(std::istreambuf_iterator<char>(in), {});
+namespace {
+
+// Closes a descriptor at the end of a scope.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) close(number);
   }
+};
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.number < 0) {
+    fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  }
+  struct stat about {};
+  if (fstat(file.number, &about) == 0 && S_ISDIR(about.st_mode)) {
+    fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
+  }
+  // One byte more than the size shows the end; pipes have no size and grow as they come.
+  std::string content(S_ISREG(about.st_mode) ? static_cast<size_t>(about.st_size) + 1 : 0, '\0');
+  size_t done = 0;
+  while (true) {
+    if (done == content.size()) content.resize(std::max<size_t>(2 * content.size(), 1 << 16));
+    const ssize_t n = read(file.number, content.data() + done, content.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(ErrorKind::io, "{}: reading failed: {}", path, std::strerror(errno));
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  content.resize(done);
   return content;
 }
 
@@ -70,6 +88,23 @@ void write_file_atomic(const std::string& path, std::string_view content) {
     unlink(temporary.c_str());
     fail(ErrorKind::io, "{}: renaming the finished file failed: {}", path, std::strerror(reason));
   }
+  // The new name lives in the folder: without this a power failure may bring the old file back.
+  // Some file systems refuse to flush a folder; nothing more can be done there.
+  const Descriptor folder{
+      open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.number >= 0 && fsync(folder.number) != 0 && errno == EIO) {
+    fail(ErrorKind::io, "{}: is written, but flushing its folder to disk failed: {}", path,
+         std::strerror(EIO));
+  }
+}
+
+bool is_temporary(const std::string& name) {
+  const size_t at = name.rfind(".tmp");
+  if (at == std::string::npos || at == 0) return false;
+  const std::string rest = name.substr(at + 4);
+  const size_t dash = rest.find('-');
+  return dash != std::string::npos && dash > 0 && dash + 1 < rest.size() &&
+         rest.find_first_not_of("0123456789-") == std::string::npos;
 }
 
 std::string find_program(const std::string& name) {

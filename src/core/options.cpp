@@ -9,9 +9,13 @@
 #include <cstdlib>
 
 #include "grm/core/error.h"
+#include "grm/core/toml_text.h"
 
 namespace grm {
 namespace {
+
+// What is longer is no misspelt word, and the time to compare grows with the square.
+constexpr size_t kLongestWord = 200;
 
 std::string range_text(Range range) {
   if (std::isinf(range.low) && std::isinf(range.high)) return "";
@@ -64,23 +68,7 @@ std::vector<int64_t> parse_ints(std::string text) {
   return values;
 }
 
-// As a TOML basic string.
-std::string quote(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      quoted += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-// The inverse of quote; text in single quotes or without quotes stands for itself.
+// The inverse of toml_string; text in single quotes or without quotes stands for itself.
 std::string unquote(const std::string& text) {
   if (text.size() < 2 || (text[0] != '"' && text[0] != '\'') || text.back() != text[0]) return text;
   const std::string inner = text.substr(1, text.size() - 2);
@@ -146,7 +134,7 @@ void OptionList::add(const std::string& key, bool& value, const std::string& hel
 }
 
 void OptionList::add(const std::string& key, std::string& value, const std::string& help) {
-  push({key, "text", help, "", "", [&value] { return quote(value); },
+  push({key, "text", help, "", "", [&value] { return toml_string(value); },
         [&value](const std::string& text) { value = unquote(text); }});
 }
 
@@ -164,7 +152,7 @@ void OptionList::add(const std::string& key, std::vector<int64_t>& value, Range 
 void OptionList::choice(const std::string& key, std::string& value,
                         std::vector<std::string> allowed, const std::string& help) {
   const std::string listed = fmt::format("{}", fmt::join(allowed, " | "));
-  push({key, "choice", help, "", listed, [&value] { return quote(value); },
+  push({key, "choice", help, "", listed, [&value] { return toml_string(value); },
         [&value, allowed, listed](const std::string& text) {
           const std::string word = unquote(text);
           if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
@@ -193,9 +181,11 @@ void OptionList::set(const std::string& section, const std::string& key, const s
 }
 
 std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates) {
+  if (word.size() > kLongestWord) return "";
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
+    if (candidate.size() > word.size() + best_distance) continue;
     const size_t distance = edit_distance(word, candidate);
     // A word of which every letter would have to change is not near.
     if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {

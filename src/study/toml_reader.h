@@ -1,13 +1,13 @@
 #pragma once
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "grm/core/error.h"
 #include "grm/core/options.h"
+#include "grm/core/toml_library.h"
+#include "grm/core/toml_text.h"
 
 namespace grm::study {
 
@@ -18,6 +18,7 @@ class TomlReader {
 
  protected:
   toml::table parse(const std::string& text) const {
+    check_toml_keys(text, origin_);
     try {
       return toml::parse(text);
     } catch (const toml::parse_error& error) {

@@ -143,6 +143,10 @@ TEST(NearestWord, IsTheOneWithFewestEdits) {
   EXPECT_EQ(nearest_word("xyzzy", {"cora", "photo"}), "");
   EXPECT_EQ(nearest_word("zz", {"lr"}), "");
   EXPECT_EQ(nearest_word("anything", {}), "");
+  // Comparing takes the square of the length; what a damaged file holds may be long.
+  const std::string endless(1 << 20, 'a');
+  EXPECT_EQ(nearest_word(endless, {endless}), "");
+  EXPECT_EQ(nearest_word("aaa", {endless, "aab"}), "aab");
   EXPECT_EQ(did_you_mean("zz", {"lr"}), "");
 }
 

@@ -15,6 +15,7 @@ position() {
 failures=0
 checked=0
 while IFS=: read -r file _ line; do
+  [ "$file" = include/grm/grm.h ] && continue  # the way in from outside, above all stations
   from=$(echo "$file" | sed -E 's#^(include/grm|src)/([a-z]+)/.*#\2#')
   to=$(echo "$line" | sed -E 's#.*"grm/([a-z]+)/.*#\1#')
   a=$(position "$from")

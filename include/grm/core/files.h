@@ -12,8 +12,12 @@ namespace grm {
 std::string read_file(const std::string& path);
 
 /// Writes to a temporary name beside `path`, flushes it to disk, then renames: whoever reads `path`
-/// sees the old content or the new one, never a part. Creates missing parent folders.
+/// sees the old content or the new one, never a part. Creates missing parent folders. A failure
+/// removes the temporary; a killed process leaves it behind.
 void write_file_atomic(const std::string& path, std::string_view content);
+
+/// Whether a file name is one that write_file_atomic gives to its temporaries.
+bool is_temporary(const std::string& name);
 
 /// SHA-256 (FIPS 180-4) as 64 lower-case hexadecimal digits.
 std::string sha256(std::string_view bytes);

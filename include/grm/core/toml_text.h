@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace grm {
+
+/// Error(config) naming `origin` and line if a key of this TOML text has more than a few dozen
+/// parts. toml++ makes a table for every part of a.b.c and walks them recursively, so a key of some
+/// hundred thousand parts would end the program; call this before toml::parse.
+void check_toml_keys(const std::string& text, const std::string& origin);
+
+/// `text` as a TOML basic string, in quotes and with escapes.
+std::string toml_string(const std::string& text);
+
+}  // namespace grm

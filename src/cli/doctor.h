@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli.h"
+
+namespace grm::cli {
+
+/// One thing that was looked at. `mend` is to be mended, `note` is worth knowing.
+struct Finding {
+  enum class Level { ok, note, mend };
+  std::string what, value;
+  Level level = Level::ok;
+  std::string advice;  // how to mend it
+  ordered_json files;  // of a dataset, with --hashes
+};
+
+/// The datasets whose files are looked for: how many are there; with `hashes` their SHA-256, set
+/// beside what the cache of parsed data remembers of them.
+std::vector<Finding> examine_data(const Common& common, bool hashes);
+
+/// The cache folder: its size, whether it can be written, halves that killed processes left there.
+Finding examine_cache();
+
+/// "1.5 GiB".
+std::string bytes_text(double bytes);
+
+}  // namespace grm::cli

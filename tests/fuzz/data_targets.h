@@ -1,0 +1,82 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "fuzz/parts.h"
+#include "fuzz/target.h"
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/data/own_data.h"
+
+// As io_targets.h, for folders of own data.
+namespace grm::fuzz {
+
+/// Both ways through a folder: what has no problem loads, what has one does not.
+inline void load_folder(const Folder& folder) {
+  const bool fine = check_own(folder.path()).empty();
+  try {
+    load_own(folder.path());
+  } catch (const Error&) {
+    ensure(!fine, "a folder without problems is loaded");
+    throw;
+  }
+  ensure(fine, "a folder with problems is not loaded");
+}
+
+/// A description of tables that are there.
+inline void own_toml(const std::string& path) {
+  const Folder folder;
+  std::filesystem::create_symlink(path, folder.file("dataset.toml"));
+  const char* rows = "id,label,d,x,graph\n1,0,a,1,1\n2,1,a,2,1\n3,0,b,3,2\n4,1,b,4,2\n5,0,c,5,3\n";
+  std::ofstream(folder.file("nodes.csv")) << rows;
+  std::ofstream(folder.file("edges.csv")) << "source,target,w\n1,2,1\n3,4,2\n";
+  std::ofstream(folder.file("graphs.csv")) << "id,label,d\n1,0,a\n2,1,b\n3,1,c\n";
+  load_folder(folder);
+}
+
+inline void own_tables(const std::string& path) {
+  const Folder folder;
+  write_parts(path, folder, "", {"dataset.toml", "nodes.csv", "edges.csv", "graphs.csv"}, false);
+  load_folder(folder);
+}
+
+/// The same arrays in three roles, and as something to predict.
+inline void own_npz(const std::string& path) {
+  const Folder folder;
+  for (const char* name : {"a.npz", "b.npz", "c.npz"}) {
+    std::filesystem::create_symlink(path, folder.file(name));
+  }
+  int refused = 0;
+  for (const std::string level : {"node", "graph"}) {
+    std::ofstream(folder.file("dataset.toml"))
+        << "name = \"f\"\nlevel = \"" << level
+        << "\"\n[train]\ndomains = [\"a\"]\n[validation]\ndomains = [\"b\"]\n"
+           "[test]\ndomains = [\"c\"]\n";
+    try {
+      load_folder(folder);
+      load_for_prediction(folder.file("a.npz"), "", level, 2, 0);
+    } catch (const Error&) {
+      if (++refused == 2) throw;
+    }
+  }
+}
+
+/// What a model carries to turn columns into features.
+inline void preprocessing(const std::string& path) {
+  const Folder folder;
+  std::ofstream(folder.file("nodes.csv"))
+      << "id,label,d,x,colour\n1,0,a,1,red\n2,1,a,,blue\n3,0,b,3,\n";
+  std::ofstream(folder.file("edges.csv")) << "source,target,w\n1,2,1\n1,1,2\n";
+  load_for_prediction(folder.path(), read_file(path), "node", 4, 0);
+}
+
+inline constexpr Target kTargets[] = {
+    {"own_toml", own_toml},
+    {"own_tables", own_tables},
+    {"own_npz", own_npz},
+    {"preprocessing", preprocessing},
+};
+
+}  // namespace grm::fuzz
