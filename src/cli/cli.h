@@ -36,11 +36,15 @@ void add_study(CLI::App& app, Common& common, Action& action);
 void add_study_table(CLI::App& study, Common& common, Action& action);
 void add_reproduce(CLI::App& app, Common& common, Action& action);
 void add_plot(CLI::App& app, Common& common, Action& action);
+void add_report(CLI::App& app, Common& common, Action& action);
 void add_eval(CLI::App& app, Common& common, Action& action);
+void add_explain(CLI::App& app, Common& common, Action& action);
+void add_predict(CLI::App& app, Common& common, Action& action);
 void add_data(CLI::App& app, Common& common, Action& action);
 void add_methods(CLI::App& app, Common& common, Action& action);
 void add_options(CLI::App& app, Common& common, Action& action);
 void add_doctor(CLI::App& app, Common& common, Action& action);
+void add_completion(CLI::App& app, Common& common, Action& action);
 
 /// One JSON value on stdout, indented.
 void print_json(const ordered_json& value);
@@ -52,11 +56,15 @@ void print_table(const std::vector<std::vector<std::string>>& rows);
 /// "45 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);
 
+/// Talk on stderr. Unlike fmt::print it never throws: nobody listening is no reason to stop.
+void say(const std::string& text);
+
 /// Messages also go to this file from now on; an empty path ends that.
 void log_to(const std::string& path);
 
-/// True once Ctrl-C was pressed (after watch_interrupt).
-void watch_interrupt();
+/// True once Ctrl-C was pressed (after watch_interrupt). `answer` is then written to stderr at
+/// once.
+void watch_interrupt(const char* answer = "");
 bool interrupted();
 
 }  // namespace grm::cli

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 #include "cli.h"
@@ -52,7 +53,7 @@ void Common::apply() const {
     }
     if (level == LogLevel::info && silent) return;
     const char* clear = isatty(STDERR_FILENO) ? "\r\033[K" : "";
-    fmt::print(stderr, "{}{}{}\n", clear, level == LogLevel::warning ? "warning: " : "", text);
+    say(fmt::format("{}{}{}\n", clear, level == LogLevel::warning ? "warning: " : "", text));
   });
 }
 
@@ -68,8 +69,14 @@ void add_common(CLI::App& verb, Common& common, bool needs_data) {
   verb.add_option("--device", common.device, "cpu");
 }
 
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 void print_json(const ordered_json& value) {
-  const std::string text = value.dump(2);
+  // Paths and names of a user need not be UTF-8.
+  const std::string text = value.dump(2, ' ', false, ordered_json::error_handler_t::replace);
   std::fputs(text.c_str(), stdout);
   std::fputc('\n', stdout);
 }
@@ -104,13 +111,17 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
 
 namespace {
 volatile std::sig_atomic_t g_interrupted = 0;
-}
+const char* volatile g_answer = "";
+}  // namespace
 
-void watch_interrupt() {
+void watch_interrupt(const char* answer) {
+  g_answer = answer;
   // A second Ctrl-C ends the program at once.
   std::signal(SIGINT, [](int) {
     g_interrupted = 1;
     std::signal(SIGINT, SIG_DFL);
+    const ssize_t ignored = write(STDERR_FILENO, g_answer, std::strlen(g_answer));
+    static_cast<void>(ignored);
   });
   std::signal(SIGTERM, [](int) { g_interrupted = 1; });
 }

@@ -74,7 +74,11 @@ void add_eval(CLI::App& app, Common& common, Action& action) {
   auto path = std::make_shared<std::string>();
   add_common(*verb, common, true);
   verb->add_option("run", *path, "run folder or model.safetensors")->required();
-  verb->footer("Example:\n  grm eval runs/sbm/grm/20260131T120000-1000 --json");
+  verb->footer(
+      "Examples:\n"
+      "  grm eval runs/sbm/grm/20260131T120000-1000\n"
+      "  grm eval runs/sbm/grm/20260131T120000-1000/model.safetensors --json\n\n"
+      "For new graphs, with or without labels: grm predict");
   verb->callback([=, &common, &action] { action = [=, &common] { return eval(*path, common); }; });
 }
 

@@ -3,8 +3,11 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "cli.h"
@@ -19,9 +22,12 @@ using grm::ErrorKind;
 using grm::cli::Common;
 
 constexpr int kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kInterrupted = 130;
+// What a shell takes as it stands.
+constexpr const char* kPlain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
 
 int report(const Common& common, const char* kind, const std::string& message, int code) {
-  fmt::print(stderr, "grm: {}\n", message);
+  grm::cli::say(fmt::format("grm: {}\n", message));
   if (common.json) grm::cli::print_json({{"error", {{"kind", kind}, {"message", message}}}});
   return code;
 }
@@ -42,17 +48,42 @@ int report(const Common& common, const grm::Error& error) {
   return kInternal;
 }
 
-int run_action(const Common& common, const grm::cli::Action& action) {
+// The command as it was typed, ready to be pasted into a shell, with --resume.
+std::string resume_command(int argc, char** argv) {
+  std::string line;
+  bool resumes = false;
+  for (int k = 0; k < argc; ++k) {
+    const std::string word = argv[k];
+    resumes = resumes || word == "--resume";
+    line += k == 0 ? "" : " ";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return resumes ? line : line + " --resume";
+}
+
+// Output that a full disk swallowed is no success.
+int flushed(const Common& common, int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return report(common, "io",
+                fmt::format("standard output: writing failed: {}", std::strerror(errno)), kData);
+}
+
+int run_action(const Common& common, const grm::cli::Action& action, int argc, char** argv) {
   try {
     common.apply();
-    return action();
+    return flushed(common, action());
   } catch (const grm::Error& error) {
     return report(common, error);
   } catch (const grm::Interrupted& stop) {
     return report(common, "interrupted",
-                  fmt::format("stopped; a checkpoint is in {}. The same command with --resume goes "
-                              "on from it",
-                              stop.what()),
+                  fmt::format("stopped; a checkpoint is in {}. To go on from it:\n  {}",
+                              stop.what(), resume_command(argc, argv)),
                   kInterrupted);
   } catch (const std::bad_alloc&) {
     return report(common, "memory", "out of memory", kDevice);
@@ -95,13 +126,21 @@ void wait_without_spinning(char** argv) {
 
 int main(int argc, char** argv) {
   wait_without_spinning(argv);
+  // A file beyond a size limit is an error of its write, with a message, not the end of the
+  // process.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Classifiers that hold up on graphs from domains never seen in training"};
   app.set_version_flag("--version", "grm " GRM_VERSION " (" GRM_GIT_ID ")");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
       "  grm train --dataset sbm --method erm,grm       no files needed\n"
-      "  grm train --dataset twitch --method grm --seeds 3 --data-root DIR\n"
+      "  grm data init my-data                          own data: a template, then\n"
+      "  grm data check ./my-data                       every problem and its fix,\n"
+      "  grm train --dataset ./my-data --method erm,grm --seeds 3\n"
+      "  grm predict RUN --data new-month --out predictions.csv\n"
+      "  grm explain RUN --data new-month --item 17     why this node or graph\n"
+      "  grm report runs --out report.html              one file to show\n"
       "  grm train --help\n\n"
       "Exit codes: 0 ok, 1 internal error, 2 usage or configuration, 3 data or files,\n"
       "4 device or memory, 130 interrupted.");
@@ -111,11 +150,15 @@ int main(int argc, char** argv) {
   grm::cli::add_study(app, common, action);
   grm::cli::add_reproduce(app, common, action);
   grm::cli::add_plot(app, common, action);
+  grm::cli::add_report(app, common, action);
   grm::cli::add_eval(app, common, action);
+  grm::cli::add_explain(app, common, action);
+  grm::cli::add_predict(app, common, action);
   grm::cli::add_data(app, common, action);
   grm::cli::add_methods(app, common, action);
   grm::cli::add_options(app, common, action);
   grm::cli::add_doctor(app, common, action);
+  grm::cli::add_completion(app, common, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -124,5 +167,5 @@ int main(int argc, char** argv) {
     return report(common, "usage", (verb.empty() ? error.what() : verb) + "; see 'grm --help'",
                   kUsage);
   }
-  return run_action(common, action);
+  return run_action(common, action, argc, argv);
 }

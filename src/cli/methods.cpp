@@ -73,7 +73,10 @@ int list_options(const Common& common, bool markdown) {
 void add_methods(CLI::App& app, Common& common, Action& action) {
   CLI::App* verb = app.add_subcommand("methods", "list methods and their presets");
   add_common(*verb, common, false);
-  verb->footer("Example:\n  grm methods --json");
+  verb->footer(
+      "Examples:\n"
+      "  grm methods                                names for --method and --preset\n"
+      "  grm methods --json                         with levels and summaries, for scripts");
   verb->callback([&common, &action] { action = [&common] { return list_methods(common); }; });
 }
 
@@ -82,6 +85,11 @@ void add_options(CLI::App& app, Common& common, Action& action) {
   auto markdown = std::make_shared<bool>(false);
   add_common(*verb, common, false);
   verb->add_flag("--markdown", *markdown, "as the reference page docs/options.md");
+  verb->footer(
+      "Examples:\n"
+      "  grm options                                keys for --set and for TOML files\n"
+      "  grm options --json                         the same for scripts\n"
+      "  grm options --markdown > options.md");
   verb->callback(
       [=, &common, &action] { action = [=, &common] { return list_options(common, *markdown); }; });
 }

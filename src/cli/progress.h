@@ -1,14 +1,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "grm/core/clock.h"
 #include "grm/train/trainer.h"
 
 namespace grm::cli {
 
-/// Shows a run on stderr: a bar that redraws itself on a terminal, a line every tenth of the run
-/// elsewhere, nothing when quiet.
+/// Shows a run on stderr: one line that redraws itself and fits the width on a terminal, a line
+/// every tenth of the run elsewhere, nothing when quiet. Epochs with their rate, all loss terms by
+/// name, the validation score with the best so far, and the time left.
 class Progress {
  public:
   Progress(std::string title, bool quiet);
@@ -16,10 +18,15 @@ class Progress {
   void done();
 
  private:
+  std::string line(const EpochReport& report, size_t width) const;
+
   std::string title_;
   bool quiet_, terminal_;
   Stopwatch watch_;
-  int64_t first_epoch_ = 0;  // epochs before it were done by an earlier process
+  int64_t first_epoch_ = 0;  // the first one seen; epochs before it were another process's
+  double first_time_ = 0.0;  // when it ended
+  double now_ = 0.0;
+  bool scored_ = false;  // whether there is a validation score yet
   double last_drawn_ = -1.0;
 };
 

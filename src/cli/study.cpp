@@ -215,6 +215,12 @@ void add_study(CLI::App& app, Common& common, Action& action) {
   CLI::App* tune_verb = verb->add_subcommand(
       "tune", "search option values by validation, then run the winners on fresh seeds");
   add_runner_flags(*tune_verb, *flags, common);
+  tune_verb->footer(
+      "The study needs a section [tune]; see docs/studies.md.\n\n"
+      "Examples:\n"
+      "  grm study tune my.toml --dry-run    how many trials, and for how long\n"
+      "  grm study tune my.toml --jobs 4     goes on with the same line after a kill\n"
+      "  grm study status my                 the winners");
   tune_verb->callback(
       [=, &common, &action] { action = [=, &common] { return run(*flags, common, true); }; });
 
@@ -223,16 +229,30 @@ void add_study(CLI::App& app, Common& common, Action& action) {
   add_common(*status_verb, common, false);
   status_verb->add_option("study", flags->file, "name of one study (default: all)");
   status_verb->add_option("--db", flags->runner.database, "result database")->capture_default_str();
+  status_verb->footer(
+      "Examples:\n"
+      "  grm study status                    all studies of results.db\n"
+      "  grm study status my --json          every cell, with its scores or its failure");
   status_verb->callback([=, &common, &action] {
     action = [=, &common] { return study_status(flags->runner.database, flags->file, common); };
   });
 
   CLI::App* list_verb = verb->add_subcommand("list", "ready studies that the program carries");
   add_common(*list_verb, common, false);
+  list_verb->footer(
+      "Examples:\n"
+      "  grm study list\n"
+      "  grm study run quick                 one of them");
   list_verb->callback([=, &common, &action] { action = [=, &common] { return list(common); }; });
 
   add_study_table(*verb, common, action);
   add_cell(*verb, flags, common, action);
+  verb->footer(
+      "Examples:\n"
+      "  grm study list                      ready studies\n"
+      "  grm study run my.toml --jobs 4      the same line goes on after a kill\n"
+      "  grm study status my\n"
+      "  grm study table my --format markdown");
 }
 
 }  // namespace grm::cli

@@ -51,7 +51,7 @@ study::RunnerHooks StudyProgress::hooks() {
   };
   hooks.on_message = [this](const std::string& text) {
     clear();
-    fmt::print(stderr, "{}\n", text);
+    say(text + "\n");
   };
   if (terminal_ && !quiet_) {
     hooks.on_tick = [this](const study::Progress& progress) { tick(progress); };
@@ -60,7 +60,7 @@ study::RunnerHooks StudyProgress::hooks() {
 }
 
 void StudyProgress::clear() {
-  if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
+  if (terminal_ && !quiet_) say("\r\033[K");
 }
 
 void StudyProgress::start(const study::Forecast& ahead) {
@@ -69,19 +69,19 @@ void StudyProgress::start(const study::Forecast& ahead) {
                      : ahead.phase == "final" ? "winners on fresh seeds: "
                                               : "";
   const int64_t cells = static_cast<int64_t>(ahead.cells.size());
-  fmt::print(stderr, "{}{} cells, {} done already, expected duration {}\n", what, cells, ahead.done,
-             ahead.seconds < 0 ? "unknown" : "about " + duration_text(ahead.seconds));
+  say(fmt::format("{}{} cells, {} done already, expected duration {}\n", what, cells, ahead.done,
+                  ahead.seconds < 0 ? "unknown" : "about " + duration_text(ahead.seconds)));
   if (ahead.done < cells) {
-    fmt::print(stderr, "{} processes of {} thread{}, {:.1f} GiB of memory for all\n", ahead.jobs,
-               ahead.threads, ahead.threads == 1 ? "" : "s", ahead.memory_mib / 1024);
+    say(fmt::format("{} processes of {} thread{}, {:.1f} GiB of memory for all\n", ahead.jobs,
+                    ahead.threads, ahead.threads == 1 ? "" : "s", ahead.memory_mib / 1024));
   }
 }
 
 void StudyProgress::ended(const study::CellRow& cell, const study::Progress& progress) {
   if (quiet_ && cell.state != "failed") return;
   clear();
-  fmt::print(stderr, "{}/{}  {}: {}{}\n", ended_count(progress), progress.total,
-             study::cell_title(cell), result_text(cell), left_text(progress));
+  say(fmt::format("{}/{}  {}: {}{}\n", ended_count(progress), progress.total,
+                  study::cell_title(cell), result_text(cell), left_text(progress)));
 }
 
 void StudyProgress::tick(const study::Progress& progress) {
@@ -93,7 +93,7 @@ void StudyProgress::tick(const study::Progress& progress) {
                                  duration_text(progress.elapsed), left_text(progress), running);
   constexpr size_t kWidth = 110;  // a line that wraps cannot be redrawn
   if (line.size() > kWidth) line = line.substr(0, kWidth - 3) + "...";
-  fmt::print(stderr, "\r\033[K{}", line);
+  say("\r\033[K" + line);
   std::fflush(stderr);
 }
 

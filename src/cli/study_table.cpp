@@ -116,6 +116,10 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
   export_verb->add_option("--format", export_flags->format, "csv or json")
       ->check(CLI::IsMember({"csv", "json"}))
       ->capture_default_str();
+  export_verb->footer(
+      "Examples:\n"
+      "  grm study export my --out my.json\n"
+      "  grm study export my --format csv --out my.csv");
   export_verb->callback([=, &action] {
     action = [=] {
       const report::Results results =

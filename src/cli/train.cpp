@@ -173,7 +173,8 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
 }
 
 int train(const TrainFlags& flags, const Common& common) {
-  watch_interrupt();
+  watch_interrupt(
+      "\ngrm: stopping after this epoch with a checkpoint; Ctrl-C again stops at once\n");
   const std::vector<std::string> specs = split(flags.method, ',');
   std::vector<Column> columns;
   for (const std::string& spec : specs) {
@@ -216,7 +217,8 @@ void add_train(CLI::App& app, Common& common, Action& action) {
   CLI::App* verb = app.add_subcommand("train", "train, select and evaluate; results under runs/");
   auto flags = std::make_shared<TrainFlags>();
   add_common(*verb, common, true);
-  verb->add_option("--dataset", flags->dataset, "name, see 'grm data list' (default: sbm)");
+  verb->add_option("--dataset", flags->dataset,
+                   "name, see 'grm data list', or a folder of own data (default: sbm)");
   verb->add_option("--method", flags->method,
                    "name or name:preset, several with commas (default: grm)");
   verb->add_option("--preset", flags->preset, "named set of option values, see 'grm methods'");
@@ -234,6 +236,7 @@ void add_train(CLI::App& app, Common& common, Action& action) {
       "  grm train                                             GRM on the generated default\n"
       "  grm train --dataset sbm --method erm,grm,grm:centred  one table of three\n"
       "  grm train --dataset twitch --method grm --seeds 3 --set dataset.symmetrise=true --json\n"
+      "  grm train --dataset ./my-data --method erm,grm        own data, see 'grm data init'\n"
       "  grm train --config run.toml --resume                  after a kill or Ctrl-C");
   verb->callback(
       [=, &common, &action] { action = [=, &common] { return train(*flags, common); }; });

@@ -32,4 +32,10 @@ torch::Tensor class_probabilities(const torch::Tensor& logits) {
   return torch::softmax(logits, 1);
 }
 
+torch::Tensor log_mean(const torch::Tensor& sampled) {
+  torch::Tensor sum = sampled[0];
+  for (int64_t s = 1; s < sampled.size(0); ++s) sum = sum + sampled[s];
+  return torch::log(torch::clamp_min(sum / static_cast<double>(sampled.size(0)), 1e-30));
+}
+
 }  // namespace grm::nn

@@ -32,6 +32,15 @@ expect_exit() {
   fi
 }
 
+# wait_until COMMAND...: tries it until it succeeds, for a minute at most.
+wait_until() {
+  local begin=$SECONDS
+  until "$@" > /dev/null 2>&1; do
+    [ $((SECONDS - begin)) -lt 60 ] || return 1
+    sleep 0.05
+  done
+}
+
 finish() {
   if [ "$failures" = 0 ]; then
     echo "all checks passed"

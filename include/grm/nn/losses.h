@@ -13,4 +13,7 @@ torch::Tensor supervised_loss(LossKind kind, const torch::Tensor& logits, const 
 /// Class probabilities: softmax over the logits, whatever the loss (the metrics rank by softmax).
 torch::Tensor class_probabilities(const torch::Tensor& logits);
 
+/// Logarithm of the mean of sampled class probabilities [S, k, C], summed in order: [k, C].
+torch::Tensor log_mean(const torch::Tensor& sampled);
+
 }  // namespace grm::nn
