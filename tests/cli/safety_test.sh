@@ -40,7 +40,8 @@ check "to the bits of an undisturbed run" bash -c "
 # A clock that jumps by years: names of folders carry its time, nothing else depends on it.
 if ${CC:-cc} -shared -fPIC -O1 -o jumps.so "$source_dir/tests/cli/clock_jumps.c" -ldl; then
   jumping() { LD_PRELOAD=$work/jumps.so "$grm" train "${args[@]}" --epochs 400 --out jumps "$@"; }
-  jumping > /dev/null 2>&1 &
+  # Not the function: the kill below must hit the program, not a shell that waits for it.
+  (LD_PRELOAD=$work/jumps.so exec "$grm" train "${args[@]}" --epochs 400 --out jumps) > /dev/null 2>&1 &
   process=$!
   wait_until bash -c "ls jumps/sbm/erm/*/state.safetensors"
   kill -9 $process
