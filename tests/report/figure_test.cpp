@@ -8,26 +8,15 @@
 
 #include "grm/core/files.h"
 #include "support/expect_error.h"
+#include "support/path_guard.h"
 #include "support/temp_folder.h"
 
 namespace grm::report {
 namespace {
 
+using test::PathGuard;
 using testing::HasSubstr;
 using testing::Not;
-
-// Sets PATH for the length of a test.
-class PathGuard {
- public:
-  explicit PathGuard(const std::string& path)
-      : old_(std::getenv("PATH") ? std::getenv("PATH") : "") {
-    setenv("PATH", path.c_str(), 1);
-  }
-  ~PathGuard() { setenv("PATH", old_.c_str(), 1); }
-
- private:
-  std::string old_;
-};
 
 bool in_path(const std::string& name) {
   std::string rest = std::getenv("PATH");

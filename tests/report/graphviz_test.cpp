@@ -9,26 +9,15 @@
 #include "grm/core/clock.h"
 #include "grm/core/files.h"
 #include "support/expect_error.h"
+#include "support/path_guard.h"
 #include "support/temp_folder.h"
 
 namespace grm::report {
 namespace {
 
+using test::PathGuard;
 using testing::HasSubstr;
 using testing::Not;
-
-// Sets PATH for the length of a test.
-class PathGuard {
- public:
-  explicit PathGuard(const std::string& path)
-      : old_(std::getenv("PATH") ? std::getenv("PATH") : "") {
-    setenv("PATH", path.c_str(), 1);
-  }
-  ~PathGuard() { setenv("PATH", old_.c_str(), 1); }
-
- private:
-  std::string old_;
-};
 
 std::string fake_neato(const test::TempFolder& folder, const std::string& script) {
   const std::string path = folder.write("bin/neato", "#!/bin/sh\n" + script);
