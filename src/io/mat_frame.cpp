@@ -17,7 +17,7 @@ namespace {
 
 // Data types and array classes of the format.
 enum Type : uint32_t { kInt8 = 1, kInt32 = 5, kUInt32 = 6, kMatrix = 14, kCompressed = 15 };
-enum Class : uint32_t { kSparse = 5, kFirstNumeric = 6, kLastNumeric = 15 };
+enum Class : uint32_t { kChar = 4, kSparse = 5, kFirstNumeric = 6, kLastNumeric = 15 };
 
 // Bytes of one number of a data type; 0 if it is not a number.
 int64_t type_size(uint32_t type) {
@@ -155,8 +155,11 @@ class MatrixParts {
   const std::string& path_;
 };
 
-// Checks one matrix and returns its name. Only the wanted one must be of a kind that can be read.
-std::string check_matrix(MatrixParts parts, const std::string& path, const std::string& wanted) {
+// Checks one matrix and returns its name. Only the wanted one must be of a kind that can be read;
+// those before it (`passed`) must not be of a kind for whose parts matio reserves memory on its
+// way.
+std::string check_matrix(MatrixParts parts, const std::string& path, const std::string& wanted,
+                         bool passed) {
   const Tag flags = parts.next(true);
   const Tag dims = parts.next(true);
   const Tag name = parts.next(true);
@@ -166,15 +169,21 @@ std::string check_matrix(MatrixParts parts, const std::string& path, const std::
   }
   // Names may be padded with zeros.
   const std::string text = name.content.substr(0, name.content.find('\0'));
-  if (text != wanted) {
-    parts.skip_rest();
-    return text;
-  }
   uint32_t flag_word = 0;
   int32_t size[2];
   std::memcpy(&flag_word, flags.content.data(), 4);
   std::memcpy(size, dims.content.data(), 8);
   const uint32_t array_class = flag_word & 0xFF;
+  if (text != wanted) {
+    if (passed && (array_class < kChar || array_class > kLastNumeric)) {
+      fail(ErrorKind::data,
+           "{}: '{}' stands before '{}' and is no plain array (a cell, a structure or an object); "
+           "save the matrices alone, or first",
+           path, text, wanted);
+    }
+    parts.skip_rest();
+    return text;
+  }
   const bool complex = flag_word & 0x0800;
   const bool sparse = array_class == kSparse;
   if (dims.size != 8 || size[0] < 0 || size[1] < 0 || complex ||
@@ -231,7 +240,8 @@ void check_mat_frame(const std::string& path, const std::string& name) {
       fail(ErrorKind::data, "{}: the element at byte {} has type {}, expected a matrix", path, at,
            inner[0]);
     }
-    names.push_back(check_matrix(MatrixParts(bytes, inner[1], path), path, name));
+    const bool passed = std::find(names.begin(), names.end(), name) == names.end();
+    names.push_back(check_matrix(MatrixParts(bytes, inner[1], path), path, name, passed));
     bytes.expect_end();
     at += 8 + int64_t{words[1]};
   }

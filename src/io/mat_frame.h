@@ -9,7 +9,8 @@ namespace grm::io {
 /// "MAT-File Format", level 5) and throws Error(data) unless
 ///   - every element lies inside the file and every compressed one inflates to its checksum,
 ///   - the file holds `name`, a real sparse or numeric matrix of two dimensions whose data have
-///     exactly the size that its dimensions ask for.
+///     exactly the size that its dimensions ask for,
+///   - no cell, structure or object stands before it.
 void check_mat_frame(const std::string& path, const std::string& name);
 
 }  // namespace grm::io

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 // MATLAB version 5 files written by hand, after MathWorks' "MAT-File Format".
 enum { kInt8 = 1, kInt32 = 5, kUInt32 = 6, kDouble = 9, kMatrix = 14, kCompressed = 15 };
-enum { kSparseClass = 5, kDoubleClass = 6 };
+enum { kCellClass = 1, kStructClass = 2, kCharClass = 4, kSparseClass = 5, kDoubleClass = 6 };
 
 std::string element(uint32_t type, std::string data, bool pad = true) {
   const std::string tag = bytes_of<uint32_t>({type, static_cast<uint32_t>(data.size())});
@@ -113,6 +113,24 @@ TEST(Mat, InconsistentSparseMatricesAreErrors) {
   refused(sparse("A", 3, 3, {1, 0, 2}, {1, 1, 3, 3}, {1, 2, 3}));
   refused(sparse("A", 3, 9, {1, 0, 2}, {0, 1, 3, 3}, {1, 2, 3}));
   refused(sparse("A", 3, 3, {1, 0, 2}, {0, 1, 3, 3}, {1, 2}));
+}
+
+// matio reserves memory for the parts of a cell or a structure on its way to the wanted matrix, by
+// the size that the file declares: here 2^40 parts.
+TEST(Mat, CellsAndStructuresMayOnlyFollow) {
+  const test::TempFolder folder;
+  const std::string x = dense("x", 1, 2, {4, 7});
+  for (const uint32_t array_class : {kCellClass, kStructClass}) {
+    const std::string large = matrix(array_class, 0, 1 << 20, 1 << 20, "large", "");
+    const std::string before = folder.write("before.mat", mat_file(large + x));
+    EXPECT_THAT(error_of(ErrorKind::data, [&] { read_mat_dense(before, "x"); }),
+                HasSubstr("'large' stands before 'x'"));
+    const std::string after = folder.write("after.mat", mat_file(x + large));
+    EXPECT_TRUE(read_mat_dense(after, "x").equal(torch::tensor({{4., 7.}}, torch::kFloat64)));
+  }
+  const std::string text = matrix(kCharClass, 0, 1, 2, "text", element(kInt8, "ab"));
+  const std::string path = folder.write("text.mat", mat_file(text + x));
+  EXPECT_EQ(read_mat_dense(path, "x").numel(), 2);
 }
 
 TEST(Mat, OtherFilesAreRefused) {
