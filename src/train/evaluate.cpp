@@ -28,8 +28,14 @@ std::vector<DomainScore> score_groups(const Task& task, Role role, const LogitsO
   }
   std::vector<DomainScore> scores;
   for (const Group& group : groups) {
-    scores.push_back(
-        {group.name, score(task.metric, torch::cat(group.logits), torch::cat(group.y))});
+    const torch::Tensor logits = torch::cat(group.logits);
+    if (torch::isnan(logits).any().item<bool>()) {
+      fail(ErrorKind::config,
+           "the predictions for {} are not numbers: training has diverged; a smaller method.lr "
+           "usually helps",
+           group.name);
+    }
+    scores.push_back({group.name, score(task.metric, logits, torch::cat(group.y))});
   }
   return scores;
 }

@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "grm/core/error.h"
@@ -31,6 +32,9 @@ double roc_auc_of_scores(const torch::Tensor& scores, const torch::Tensor& y) {
   const double* score = s.data_ptr<double>();
   const int64_t* label = truth.data_ptr<int64_t>();
   const int64_t n = s.numel();
+  // What equals nothing, not even itself, would never end a run of ties.
+  ensure(std::none_of(score, score + n, [](double each) { return std::isnan(each); }),
+         "roc_auc_of_scores: a score is not a number");
   std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), int64_t{0});
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] < score[b]; });

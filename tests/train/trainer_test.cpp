@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/train/checkpoint.h"
+#include "grm/train/evaluate.h"
+#include "support/expect_error.h"
 #include "support/temp_folder.h"
 
 namespace grm {
@@ -44,6 +47,22 @@ class Training : public testing::TestWithParam<std::string> {
   RunConfig config_;
   Task task_;
 };
+
+// A diverged model must end a run with a message, not with a meaningless score or an endless loop.
+TEST_P(Training, PredictionsThatAreNotNumbersAreAnErrorWithEveryMetric) {
+  for (const MetricKind metric :
+       {MetricKind::accuracy, MetricKind::roc_auc, MetricKind::macro_f1}) {
+    task_.metric = metric;
+    const auto broken = [&](const Graph&, const torch::Tensor& nodes) {
+      torch::Tensor logits = torch::zeros({nodes.numel(), task_.classes});
+      logits[1] = NAN;
+      return logits;
+    };
+    const std::string message =
+        test::error_of(ErrorKind::config, [&] { evaluate(broken, task_, Role::validation); });
+    EXPECT_NE(message.find(task_.validation[0].group), std::string::npos) << message;
+  }
+}
 
 TEST_P(Training, StoppedAfterAnyEpochAndResumedEndsWithTheSameBits) {
   const RunFolder straight = create_run_folder(runs_.path(), config_, 1);
