@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# A short fuzzing of the readers of files, configurations, checkpoints and models, from a fixed seed.
-# Compiling takes most of the time, once for each build folder. scripts/fuzz.sh runs all readers for
-# as long as one likes with other seeds, and the unit tests replay what it found. Skipped where there
-# is no clang with libFuzzer.
+# A short fuzzing of the readers of files, configurations, checkpoints and models. Compiling takes
+# most of the time, once for each build folder. scripts/fuzz.sh runs all readers for as long as one
+# likes, and the unit tests replay what it found. Skipped where there is no clang with libFuzzer.
 build=$(cd "$(dirname "$1")" && pwd)
 source_dir=$2
 clang=
@@ -35,8 +34,8 @@ for reader in csv npz idx mat json_lists sst2 safetensors pickle planetoid check
   config study; do
   mkdir -p "$work/grown/$reader"
   if ! "$build/fuzz/fuzz_$reader" "$work/grown/$reader" "$source_dir/tests/fuzz/corpus/$reader" \
-    -seed=1 -runs="${GRM_FUZZ_RUNS:-3000}" -max_total_time=1 -timeout=10 -rss_limit_mb=2048 \
-    -max_len=65536 -artifact_prefix="$work/" > "$work/log" 2>&1; then
+    -max_total_time="${GRM_FUZZ_SECONDS:-1}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+    -artifact_prefix="$work/" > "$work/log" 2>&1; then
     echo "FAILED: $reader"
     tail -n 40 "$work/log"
     failures=$((failures + 1))

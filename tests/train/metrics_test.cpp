@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include <cmath>
+
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "support/golden.h"
@@ -67,6 +69,11 @@ TEST(Metrics, AucOfLogitsRanksByTheirDifference) {
 
 TEST(Metrics, AucOfOneClassIsAnError) {
   EXPECT_THROW(roc_auc_of_scores(torch::rand({3}), torch::ones({3}, torch::kInt64)), Error);
+}
+
+TEST(Metrics, AucOfWhatIsNotANumberEndsWithAnError) {
+  const torch::Tensor scores = torch::tensor({0.1, std::nan(""), 0.3}, torch::kFloat64);
+  EXPECT_THROW(roc_auc_of_scores(scores, torch::tensor({0, 1, 1}, torch::kInt64)), InternalError);
 }
 
 TEST(Metrics, TiesOfTheArgmaxGoToTheSmallestClass) {
