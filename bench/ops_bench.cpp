@@ -1,15 +1,8 @@
-// Every operator beside its plain libtorch formulation, in one run. The last argument of a
-// benchmark is the number of threads. Compare the rows `<op>/ours` with `<op>/<formulation>`.
-#include <benchmark/benchmark.h>
-#include <torch/types.h>
-
+// Operators on sparse patterns beside their plain libtorch formulations, in one run. Compare the
+// rows `<op>/<pass>/ours` with `<op>/<pass>/<formulation>`; bench/ops.sh does.
 #include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
 
-#include "grm/core/rng.h"
-#include "grm/core/threads.h"
+#include "compare.h"
 #include "grm/ops/generate.h"
 #include "grm/ops/messages.h"
 #include "grm/ops/sparse.h"
@@ -17,15 +10,12 @@
 namespace {
 
 using grm::AdjacencyPtr;
+using grm::bench::add;
+using grm::bench::leaf;
+using grm::bench::normal;
 using torch::Tensor;
 
 constexpr int64_t kRows = 10000, kPairs = 300000;
-
-Tensor normal(std::vector<int64_t> sizes, const std::string& name) {
-  Tensor t = torch::empty(sizes, torch::kFloat32);
-  grm::Rng(1).stream(name).fill_normal(t.data_ptr<float>(), t.numel());
-  return t;
-}
 
 // About the size of Twitch DE: 10,000 nodes, 300,000 pairs, degrees by a power law.
 struct Data {
@@ -54,59 +44,6 @@ struct Data {
 const Data& data() {
   static const Data instance;
   return instance;
-}
-
-// The leaves of the benchmark at hand: their gradients are dropped after every pass, so that
-// adding to the last one is not timed.
-std::vector<Tensor>& leaves() {
-  static std::vector<Tensor> list;
-  return list;
-}
-
-Tensor leaf(const Tensor& t) {
-  leaves().push_back(t.detach().clone().requires_grad_());
-  return leaves().back();
-}
-
-// Times forward alone, or forward and backward with the given cotangent.
-template <class Call>
-void measure(benchmark::State& state, int threads, bool backward, const Call& call) {
-  grm::set_threads(threads);
-  Tensor cotangent;
-  for (auto _ : state) {
-    if (backward) {
-      const Tensor y = call();
-      if (!cotangent.defined()) cotangent = torch::ones_like(y);
-      y.backward(cotangent);
-      for (Tensor& t : leaves()) t.mutable_grad() = Tensor();
-    } else {
-      const at::NoGradGuard no_grad;
-      benchmark::DoNotOptimize(call());
-    }
-  }
-}
-
-using Make = std::function<std::function<Tensor()>(int64_t d)>;
-
-void add(const std::string& op, const std::string& formulation, std::vector<int64_t> widths,
-         bool with_backward, const Make& make) {
-  for (int64_t d : widths) {
-    for (bool backward : {false, true}) {
-      if (backward && !with_backward) continue;
-      for (int threads : {1, 2}) {
-        const std::string name = fmt::format(
-            "{}/{}/{}/d:{}/threads:{}", op, backward ? "both" : "forward", formulation, d, threads);
-        benchmark::RegisterBenchmark(name.c_str(),
-                                     [=](benchmark::State& state) {
-                                       leaves().clear();
-                                       measure(state, threads, backward, make(d));
-                                     })
-            ->Unit(benchmark::kMillisecond)
-            ->UseRealTime()
-            ->MinTime(0.3);
-      }
-    }
-  }
 }
 
 void add_products() {
@@ -263,6 +200,14 @@ void add_messages() {
     const Tensor x = leaf(normal({data().pattern->nnz(), d}, "x"));
     return [=] { return grm::ops::segment_max(data().pattern->in.offsets, x); };
   });
+  add("segment_max", "index_reduce", {32, 128}, true, [](int64_t d) {
+    const Tensor x = leaf(normal({data().pattern->nnz(), d}, "x"));
+    return [=] {
+      return torch::zeros({kRows, d})
+          .index_reduce(0, data().target, x, "amax",
+                        /*include_self=*/false);
+    };
+  });
 }
 
 void add_divergences() {
@@ -304,6 +249,7 @@ void add_divergences() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  grm::bench::count_memory();
   add_products();
   add_edges();
   add_rows();

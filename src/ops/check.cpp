@@ -32,9 +32,9 @@ void check_numbers(const char* op, const char* argument, const torch::Tensor& t)
     fail(ErrorKind::shape, "{}: {} is undefined, a float or double tensor was expected", op,
          argument);
   }
-  if (!t.device().is_cpu()) {
-    fail(ErrorKind::device, "{}: {} lives on {}, the CPU was expected", op, argument,
-         t.device().str());
+  if (!t.device().is_cpu() && !(t.device().is_cuda() && built_with_cuda())) {
+    fail(ErrorKind::device, "{}: {} lives on {}, {} was expected", op, argument, t.device().str(),
+         built_with_cuda() ? "the CPU or a GPU" : "the CPU");
   }
   if (t.scalar_type() != torch::kFloat32 && t.scalar_type() != torch::kFloat64) {
     fail(ErrorKind::shape, "{}: {} is {}, float or double was expected", op, argument, describe(t));
@@ -59,6 +59,10 @@ void check_same_type(const char* op, const char* first_argument, const torch::Te
     fail(ErrorKind::shape, "{}: {} is {} but {} is {}, one type of number was expected", op,
          first_argument, describe(first), second_argument, describe(second));
   }
+  if (first.device() != second.device()) {
+    fail(ErrorKind::device, "{}: {} lives on {} but {} on {}, one device was expected", op,
+         first_argument, first.device().str(), second_argument, second.device().str());
+  }
 }
 
 void check_pattern(const char* op, const AdjacencyPtr& a) {
@@ -66,27 +70,43 @@ void check_pattern(const char* op, const AdjacencyPtr& a) {
 }
 
 torch::Tensor check_index(const char* op, const char* argument, const torch::Tensor& t) {
-  if (!t.defined() || t.dim() != 1 || t.scalar_type() != torch::kInt64 || !t.device().is_cpu()) {
-    fail(ErrorKind::shape, "{}: {} is {}, an int64 vector on the CPU was expected", op, argument,
+  if (!t.defined() || t.dim() != 1 || t.scalar_type() != torch::kInt64) {
+    fail(ErrorKind::shape, "{}: {} is {}, an int64 vector was expected", op, argument,
          t.defined() ? describe(t) : "undefined");
   }
   return t.contiguous();
+}
+
+int64_t check_offsets(const char* op, const torch::Tensor& offsets, const torch::Tensor& x) {
+  const int64_t count = offsets.numel();
+  if (!offsets.device().is_cpu()) {
+    if (count == 0) fail(ErrorKind::shape, "{}: offsets are empty, 0 was expected first", op);
+    return -1;
+  }
+  const int64_t* at = offsets.data_ptr<int64_t>();
+  if (count == 0 || at[0] != 0 || at[count - 1] != x.size(0)) {
+    fail(ErrorKind::shape,
+         "{}: offsets of {} numbers go from {} to {}, but x is {}: from 0 to {} "
+         "was expected",
+         op, count, count > 0 ? at[0] : 0, count > 0 ? at[count - 1] : 0, describe(x), x.size(0));
+  }
+  int64_t longest = 0;
+  for (int64_t k = 1; k < count; ++k) {
+    if (at[k] < at[k - 1]) {
+      fail(ErrorKind::shape,
+           "{}: offsets fall from {} to {} at position {}, ascending ones were "
+           "expected",
+           op, at[k - 1], at[k], k);
+    }
+    longest = std::max(longest, at[k] - at[k - 1]);
+  }
+  return longest;
 }
 
 void check_first_order(const char* op) {
   if (at::GradMode::is_enabled()) {
     throw InternalError(fmt::format("{}: second derivatives are not available", op));
   }
-}
-
-kernels::Pattern pattern_in(const Adjacency& a) {
-  return {a.rows(), a.in.offset(), a.nnz() > 0 ? a.in.index() : nullptr, nullptr};
-}
-
-kernels::Pattern pattern_out(const Adjacency& a) {
-  const bool some = a.nnz() > 0;
-  return {a.cols(), a.out.offset(), some ? a.out.index() : nullptr,
-          some ? a.out_edge.data_ptr<int64_t>() : nullptr};
 }
 
 void save_pattern(torch::autograd::AutogradContext* context, const AdjacencyPtr& a) {

@@ -8,13 +8,20 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// Without weights there are no numbers that say where the result should live: it lives with the
+// pattern.
+torch::TensorOptions ones_options(const Adjacency& a) {
+  return torch::dtype(torch::kFloat32).device(a.in.offsets.device());
+}
+
 struct RowSum : torch::autograd::Function<RowSum> {
   static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& w) {
     const Tensor weights = w.contiguous();
     Tensor s = torch::empty({a->rows()}, w.options());
+    const Place place = place_of(w);
     with_type(w, [&](auto type) {
       using T = decltype(type);
-      kernels::row_sum<T>(pattern_in(*a), data<T>(weights), s.data_ptr<T>());
+      dispatch::row_sum<T>(place, dispatch::rows_in(place, *a), data<T>(weights), s.data_ptr<T>());
     });
     save_pattern(context, a);
     return s;
@@ -25,9 +32,10 @@ struct RowSum : torch::autograd::Function<RowSum> {
     const AdjacencyPtr a = saved_pattern(context);
     const Tensor ds = gradients[0].contiguous();
     Tensor dw = torch::empty({a->nnz()}, ds.options());
+    const Place place = place_of(ds);
     with_type(ds, [&](auto type) {
       using T = decltype(type);
-      kernels::row_spread<T>(pattern_in(*a), data<T>(ds), dw.data_ptr<T>());
+      dispatch::row_spread<T>(place, dispatch::rows_in(place, *a), data<T>(ds), dw.data_ptr<T>());
     });
     return {Tensor(), dw};
   }
@@ -38,9 +46,11 @@ struct Normalise : torch::autograd::Function<Normalise> {
     const Tensor weights = w.contiguous();
     Tensor scale = torch::empty({a->rows()}, w.options());
     Tensor y = torch::empty({a->nnz()}, w.options());
+    const Place place = place_of(w);
     with_type(w, [&](auto type) {
       using T = decltype(type);
-      kernels::normalise<T>(pattern_in(*a), data<T>(weights), scale.data_ptr<T>(), y.data_ptr<T>());
+      dispatch::normalise<T>(place, dispatch::rows_in(place, *a), data<T>(weights),
+                             scale.data_ptr<T>(), y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({weights, scale});
@@ -53,10 +63,12 @@ struct Normalise : torch::autograd::Function<Normalise> {
     const variable_list saved = context->get_saved_variables();
     const Tensor dy = gradients[0].contiguous();
     Tensor dw = torch::empty({a->nnz()}, dy.options());
+    const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      kernels::normalise_backward<T>(pattern_in(*a), pattern_out(*a), data<T>(saved[0]),
-                                     data<T>(saved[1]), data<T>(dy), dw.data_ptr<T>());
+      dispatch::normalise_backward<T>(place, dispatch::rows_in(place, *a),
+                                      dispatch::rows_out(place, *a), data<T>(saved[0]),
+                                      data<T>(saved[1]), data<T>(dy), dw.data_ptr<T>());
     });
     return {Tensor(), dw};
   }
@@ -66,9 +78,11 @@ struct RowSoftmax : torch::autograd::Function<RowSoftmax> {
   static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& s) {
     const Tensor scores = s.contiguous();
     Tensor y = torch::empty(s.sizes(), s.options());
+    const Place place = place_of(s);
     with_type(s, [&](auto type) {
       using T = decltype(type);
-      kernels::row_softmax<T>(pattern_in(*a), data<T>(scores), s.size(1), y.data_ptr<T>());
+      dispatch::row_softmax<T>(place, dispatch::rows_in(place, *a), data<T>(scores), s.size(1),
+                               y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({y});
@@ -81,10 +95,11 @@ struct RowSoftmax : torch::autograd::Function<RowSoftmax> {
     const Tensor y = context->get_saved_variables()[0];
     const Tensor dy = gradients[0].contiguous();
     Tensor ds = torch::empty(y.sizes(), y.options());
+    const Place place = place_of(y);
     with_type(y, [&](auto type) {
       using T = decltype(type);
-      kernels::row_softmax_backward<T>(pattern_in(*a), data<T>(y), data<T>(dy), y.size(1),
-                                       ds.data_ptr<T>());
+      dispatch::row_softmax_backward<T>(place, dispatch::rows_in(place, *a), data<T>(y),
+                                        data<T>(dy), y.size(1), ds.data_ptr<T>());
     });
     return {Tensor(), ds};
   }
@@ -95,8 +110,9 @@ struct RowSoftmax : torch::autograd::Function<RowSoftmax> {
 Tensor row_sum(const AdjacencyPtr& a, const Tensor& w) {
   check_pattern("row_sum", a);
   if (!w.defined()) {
-    Tensor s = torch::empty({a->rows()}, torch::kFloat32);
-    kernels::row_sum<float>(pattern_in(*a), nullptr, s.data_ptr<float>());
+    Tensor s = torch::empty({a->rows()}, ones_options(*a));
+    const Place place = place_of(s);
+    dispatch::row_sum<float>(place, dispatch::rows_in(place, *a), nullptr, s.data_ptr<float>());
     return s;
   }
   check_shape("row_sum", "w", w, {a->nnz()});
@@ -110,10 +126,11 @@ Tensor normalise(const AdjacencyPtr& a, const Tensor& w) {
          a->rows(), a->cols());
   }
   if (!w.defined()) {
-    Tensor scale = torch::empty({a->rows()}, torch::kFloat32);
-    Tensor y = torch::empty({a->nnz()}, torch::kFloat32);
-    kernels::normalise<float>(pattern_in(*a), nullptr, scale.data_ptr<float>(),
-                              y.data_ptr<float>());
+    Tensor scale = torch::empty({a->rows()}, ones_options(*a));
+    Tensor y = torch::empty({a->nnz()}, ones_options(*a));
+    const Place place = place_of(y);
+    dispatch::normalise<float>(place, dispatch::rows_in(place, *a), nullptr,
+                               scale.data_ptr<float>(), y.data_ptr<float>());
     return y;
   }
   check_shape("normalise", "w", w, {a->nnz()});

@@ -11,6 +11,7 @@ using torch::autograd::variable_list;
 
 // row @ w as a sparse product: pattern row p holds the positions of piece p.
 Tensor row_times(const Tensor& row, const Tensor& w) {
+  if (w.is_cuda()) return torch::mm(row.unsqueeze(0), w);
   Csr in;
   in.cols = w.size(0);
   in.offsets = piece_offsets(in.cols);
@@ -35,7 +36,8 @@ struct MinusRow : torch::autograd::Function<MinusRow> {
 
 }  // namespace
 
-Tensor feature_linear(const Features& x, const Tensor& w) {
+Tensor feature_linear(const Features& given, const Tensor& w) {
+  const Features x = w.defined() ? given.on(w.device()) : given;
   if (!x.sparse && !x.dense.defined()) {
     fail(ErrorKind::shape, "feature_linear: x has neither sparse nor dense columns");
   }

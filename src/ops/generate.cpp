@@ -22,10 +22,12 @@ Tensor logit_gradient(AutogradContext* context, const Tensor& de, const Tensor& 
   const Tensor weight = de.defined() ? de.contiguous() : Tensor();
   const Tensor divergence = dkl.defined() ? dkl.contiguous() : Tensor();
   Tensor ds = torch::empty(s.sizes(), s.options());
+  const Place place = place_of(s);
   with_type(s, [&](auto type) {
     using T = decltype(type);
-    kernels::bernoulli_backward<T>(data<T>(s), data<T>(weight), data<T>(divergence), s.numel(),
-                                   context->saved_data["theta"].toDouble(), ds.data_ptr<T>());
+    dispatch::bernoulli_backward<T>(place, data<T>(s), data<T>(weight), data<T>(divergence),
+                                    s.numel(), context->saved_data["theta"].toDouble(),
+                                    ds.data_ptr<T>());
   });
   return ds;
 }
@@ -34,9 +36,11 @@ struct EdgeKl : torch::autograd::Function<EdgeKl> {
   static Tensor forward(AutogradContext* context, const Tensor& logits, double theta) {
     const Tensor s = logits.contiguous();
     Tensor kl = torch::empty(s.sizes(), s.options());
+    const Place place = place_of(s);
     with_type(s, [&](auto type) {
       using T = decltype(type);
-      kernels::bernoulli_forward<T>(data<T>(s), s.numel(), theta, nullptr, kl.data_ptr<T>());
+      dispatch::bernoulli_forward<T>(place, data<T>(s), s.numel(), theta, nullptr,
+                                     kl.data_ptr<T>());
     });
     context->save_for_backward({s});
     context->saved_data["theta"] = theta;
@@ -54,10 +58,11 @@ struct GenerateEdges : torch::autograd::Function<GenerateEdges> {
     const Tensor s = logits.contiguous();
     Tensor e = torch::empty(s.sizes(), s.options());
     Tensor kl = torch::empty(s.sizes(), s.options());
+    const Place place = place_of(s);
     with_type(s, [&](auto type) {
       using T = decltype(type);
-      kernels::bernoulli_forward<T>(data<T>(s), s.numel(), theta, e.data_ptr<T>(),
-                                    kl.data_ptr<T>());
+      dispatch::bernoulli_forward<T>(place, data<T>(s), s.numel(), theta, e.data_ptr<T>(),
+                                     kl.data_ptr<T>());
     });
     context->save_for_backward({s});
     context->saved_data["theta"] = theta;
@@ -75,9 +80,11 @@ struct GaussianKl : torch::autograd::Function<GaussianKl> {
   static Tensor forward(AutogradContext* context, const Tensor& mu, const Tensor& log_sigma) {
     const Tensor m = mu.contiguous(), l = log_sigma.contiguous();
     Tensor kl = torch::empty({m.size(0)}, m.options());
+    const Place place = place_of(m);
     with_type(m, [&](auto type) {
       using T = decltype(type);
-      kernels::gaussian_forward<T>(data<T>(m), data<T>(l), m.size(0), m.size(1), kl.data_ptr<T>());
+      dispatch::gaussian_forward<T>(place, data<T>(m), data<T>(l), m.size(0), m.size(1),
+                                    kl.data_ptr<T>());
     });
     context->save_for_backward({m, l});
     return kl;
@@ -90,11 +97,12 @@ struct GaussianKl : torch::autograd::Function<GaussianKl> {
     const Tensor dkl = gradients[0].contiguous();
     Tensor dm = context->needs_input_grad(0) ? torch::empty(m.sizes(), m.options()) : Tensor();
     Tensor dl = context->needs_input_grad(1) ? torch::empty(l.sizes(), l.options()) : Tensor();
+    const Place place = place_of(m);
     with_type(m, [&](auto type) {
       using T = decltype(type);
-      kernels::gaussian_backward<T>(data<T>(m), data<T>(l), data<T>(dkl), m.size(0), m.size(1),
-                                    dm.defined() ? dm.data_ptr<T>() : nullptr,
-                                    dl.defined() ? dl.data_ptr<T>() : nullptr);
+      dispatch::gaussian_backward<T>(place, data<T>(m), data<T>(l), data<T>(dkl), m.size(0),
+                                     m.size(1), dm.defined() ? dm.data_ptr<T>() : nullptr,
+                                     dl.defined() ? dl.data_ptr<T>() : nullptr);
     });
     return {dm, dl};
   }

@@ -19,6 +19,9 @@ struct Pattern {
 /// y_i = sum over entries k of row i of w[edge k] x[index k].   w null: all ones.
 template <class T>
 void spmm(const Pattern& a, const T* w, const T* x, int64_t d, T* y);
+/// y = spmm + bias in every row, and 0 for what is negative if `relu`.
+template <class T>
+void spmm_bias(const Pattern& a, const T* w, const T* x, int64_t d, const T* bias, bool relu, T* y);
 
 /// s[edge k] = <p_i, q[index k]> for every entry k of row i.
 template <class T>

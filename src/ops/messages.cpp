@@ -19,10 +19,11 @@ struct ReluMessages : torch::autograd::Function<ReluMessages> {
     const Tensor weights = weighted ? w.contiguous() : Tensor();
     const Tensor rows = x.contiguous(), edges = e.contiguous();
     Tensor y = torch::empty({a->rows(), x.size(1)}, x.options());
+    const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      kernels::relu_messages<T>(pattern_in(*a), data<T>(weights), data<T>(rows), data<T>(edges),
-                                x.size(1), y.data_ptr<T>());
+      dispatch::relu_messages<T>(place, dispatch::rows_in(place, *a), data<T>(weights),
+                                 data<T>(rows), data<T>(edges), x.size(1), y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({weights, rows, edges});
@@ -39,12 +40,13 @@ struct ReluMessages : torch::autograd::Function<ReluMessages> {
     Tensor dw = need_w ? torch::empty_like(w) : Tensor();
     Tensor dx = torch::empty_like(x);
     Tensor de = context->needs_input_grad(2) ? torch::empty_like(e) : Tensor();
+    const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      kernels::relu_messages_backward<T>(pattern_out(*a), data<T>(w), data<T>(x), data<T>(e),
-                                         data<T>(dy), x.size(1), dx.data_ptr<T>(),
-                                         de.defined() ? de.data_ptr<T>() : nullptr,
-                                         need_w ? dw.data_ptr<T>() : nullptr);
+      dispatch::relu_messages_backward<T>(
+          place, dispatch::rows_out(place, *a), data<T>(w), data<T>(x), data<T>(e), data<T>(dy),
+          x.size(1), dx.data_ptr<T>(), de.defined() ? de.data_ptr<T>() : nullptr,
+          need_w ? dw.data_ptr<T>() : nullptr);
     });
     return {Tensor(), dw, dx, de, Tensor()};
   }
@@ -56,10 +58,11 @@ struct PairScores : torch::autograd::Function<PairScores> {
                         const Tensor& q, const Tensor& v) {
     const Tensor source = p.contiguous(), target = q.contiguous(), direction = v.contiguous();
     Tensor s = torch::empty({a->nnz()}, p.options());
+    const Place place = place_of(p);
     with_type(p, [&](auto type) {
       using T = decltype(type);
-      kernels::pair_scores<T>(pattern_in(*a), data<T>(target), data<T>(source), data<T>(direction),
-                              p.size(1), s.data_ptr<T>());
+      dispatch::pair_scores<T>(place, dispatch::rows_in(place, *a), data<T>(target),
+                               data<T>(source), data<T>(direction), p.size(1), s.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({source, target, direction});
@@ -75,19 +78,21 @@ struct PairScores : torch::autograd::Function<PairScores> {
     const bool need_v = context->needs_input_grad(2);
     const int64_t d = p.size(1);
     Tensor dp, dq, by_row, dv;
+    const Place place = place_of(ds);
     with_type(ds, [&](auto type) {
       using T = decltype(type);
       if (context->needs_input_grad(0)) {
         dp = torch::empty_like(p);
-        kernels::pair_scores_backward<T>(pattern_out(*a), data<T>(p), data<T>(q), data<T>(v),
-                                         data<T>(ds), d, dp.data_ptr<T>(), nullptr);
+        dispatch::pair_scores_backward<T>(place, dispatch::rows_out(place, *a), data<T>(p),
+                                          data<T>(q), data<T>(v), data<T>(ds), d, dp.data_ptr<T>(),
+                                          nullptr);
       }
       if (context->needs_input_grad(1) || need_v) {
         dq = torch::empty_like(q);
         if (need_v) by_row = torch::empty_like(q);
-        kernels::pair_scores_backward<T>(pattern_in(*a), data<T>(q), data<T>(p), data<T>(v),
-                                         data<T>(ds), d, dq.data_ptr<T>(),
-                                         need_v ? by_row.data_ptr<T>() : nullptr);
+        dispatch::pair_scores_backward<T>(place, dispatch::rows_in(place, *a), data<T>(q),
+                                          data<T>(p), data<T>(v), data<T>(ds), d, dq.data_ptr<T>(),
+                                          need_v ? by_row.data_ptr<T>() : nullptr);
       }
     });
     if (need_v) dv = sum_rows(by_row).squeeze(0);
@@ -100,11 +105,12 @@ struct SegmentMax : torch::autograd::Function<SegmentMax> {
     const Tensor rows = x.contiguous();
     const int64_t segments = offsets.numel() - 1;
     Tensor y = torch::empty({segments, x.size(1)}, x.options());
-    Tensor row = torch::empty({segments, x.size(1)}, torch::kInt64);
+    Tensor row = torch::empty({segments, x.size(1)}, x.options().dtype(torch::kInt64));
+    const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      kernels::segment_max<T>(offsets.data_ptr<int64_t>(), segments, data<T>(rows), x.size(1),
-                              y.data_ptr<T>(), row.data_ptr<int64_t>());
+      dispatch::segment_max<T>(place, offsets.data_ptr<int64_t>(), segments, data<T>(rows),
+                               x.size(1), y.data_ptr<T>(), row.data_ptr<int64_t>());
     });
     context->saved_data["row"] = row;
     context->saved_data["rows"] = x.size(0);
@@ -116,7 +122,14 @@ struct SegmentMax : torch::autograd::Function<SegmentMax> {
     const Tensor row = context->saved_data["row"].toTensor();
     const Tensor dy = gradients[0].contiguous();
     const int64_t d = dy.size(1);
-    Tensor dx = torch::zeros({context->saved_data["rows"].toInt(), d}, dy.options());
+    const int64_t rows = context->saved_data["rows"].toInt();
+    if (dy.is_cuda()) {
+      // Empty segments write to a row that is cut off; all other places differ.
+      Tensor with_spare = torch::zeros({rows + 1, d}, dy.options());
+      with_spare.scatter_(0, torch::where(row < 0, torch::full_like(row, rows), row), dy);
+      return {Tensor(), with_spare.narrow(0, 0, rows)};
+    }
+    Tensor dx = torch::zeros({rows, d}, dy.options());
     const int64_t* at = row.data_ptr<int64_t>();
     with_type(dy, [&](auto type) {
       using T = decltype(type);
@@ -142,7 +155,7 @@ Tensor relu_messages(const AdjacencyPtr& a, const Tensor& w, const Tensor& x, co
     check_shape("relu_messages", "w", w, {a->nnz()});
     check_same_type("relu_messages", "w", w, "x", x);
   }
-  return ReluMessages::apply(a, or_empty(w, x.scalar_type()), x, e, w.defined());
+  return ReluMessages::apply(a, or_empty(w, x), x, e, w.defined());
 }
 
 Tensor pair_scores(const AdjacencyPtr& a, const Tensor& p, const Tensor& q, const Tensor& v) {
@@ -158,19 +171,8 @@ Tensor pair_scores(const AdjacencyPtr& a, const Tensor& p, const Tensor& q, cons
 Tensor segment_max(const Tensor& offsets, const Tensor& x) {
   const Tensor ends = check_index("segment_max", "offsets", offsets);
   check_shape("segment_max", "x", x, {-1, -1});
-  const int64_t* at = ends.data_ptr<int64_t>();
-  const int64_t count = ends.numel();
-  if (count == 0 || at[0] != 0 || at[count - 1] != x.size(0)) {
-    fail(ErrorKind::shape, "segment_max: {} offsets were given for x of {}: 0 to {} was expected",
-         count, describe(x), x.size(0));
-  }
-  for (int64_t k = 1; k < count; ++k) {
-    if (at[k] < at[k - 1]) {
-      fail(ErrorKind::shape, "segment_max: offsets fall from {} to {} at position {}", at[k - 1],
-           at[k], k);
-    }
-  }
-  return SegmentMax::apply(ends, x);
+  check_offsets("segment_max", ends, x);
+  return SegmentMax::apply(to_place_of(ends, x), x);
 }
 
 }  // namespace grm::ops

@@ -15,9 +15,11 @@ struct Spmm : torch::autograd::Function<Spmm> {
     const Tensor weights = weighted ? w.contiguous() : Tensor();
     const Tensor rows = x.contiguous();
     Tensor y = torch::empty({a->rows(), x.size(1)}, x.options());
+    const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      kernels::spmm<T>(pattern_in(*a), data<T>(weights), data<T>(rows), x.size(1), y.data_ptr<T>());
+      dispatch::spmm<T>(place, dispatch::rows_in(place, *a), data<T>(weights), data<T>(rows),
+                        x.size(1), y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward(
@@ -35,15 +37,17 @@ struct Spmm : torch::autograd::Function<Spmm> {
     const int64_t d = dy.size(1);
     Tensor dw = need_w ? torch::empty({a->nnz()}, dy.options()) : Tensor();
     Tensor dx = need_x ? torch::empty({a->cols(), d}, dy.options()) : Tensor();
+    const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
       const T *w = data<T>(saved[0]), *x = data<T>(saved[1]), *g = data<T>(dy);
       if (need_w && need_x) {
-        kernels::spmm_sddmm<T>(pattern_out(*a), w, x, g, d, dx.data_ptr<T>(), dw.data_ptr<T>());
+        dispatch::spmm_sddmm<T>(place, dispatch::rows_out(place, *a), w, x, g, d, dx.data_ptr<T>(),
+                                dw.data_ptr<T>());
       } else if (need_x) {
-        kernels::spmm<T>(pattern_out(*a), w, g, d, dx.data_ptr<T>());
+        dispatch::spmm<T>(place, dispatch::rows_out(place, *a), w, g, d, dx.data_ptr<T>());
       } else if (need_w) {
-        kernels::sddmm<T>(pattern_in(*a), g, x, d, dw.data_ptr<T>());
+        dispatch::sddmm<T>(place, dispatch::rows_in(place, *a), g, x, d, dw.data_ptr<T>());
       }
     });
     return {Tensor(), dw, dx, Tensor()};
@@ -56,9 +60,11 @@ struct Sddmm : torch::autograd::Function<Sddmm> {
                         const Tensor& q) {
     const Tensor left = p.contiguous(), right = q.contiguous();
     Tensor s = torch::empty({a->nnz()}, p.options());
+    const Place place = place_of(p);
     with_type(p, [&](auto type) {
       using T = decltype(type);
-      kernels::sddmm<T>(pattern_in(*a), data<T>(left), data<T>(right), p.size(1), s.data_ptr<T>());
+      dispatch::sddmm<T>(place, dispatch::rows_in(place, *a), data<T>(left), data<T>(right),
+                         p.size(1), s.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward(
@@ -74,15 +80,18 @@ struct Sddmm : torch::autograd::Function<Sddmm> {
     const Tensor ds = gradients[0].contiguous();
     const int64_t d = context->saved_data["d"].toInt();
     Tensor dp, dq;
+    const Place place = place_of(ds);
     with_type(ds, [&](auto type) {
       using T = decltype(type);
       if (context->needs_input_grad(0)) {
         dp = torch::empty({a->rows(), d}, ds.options());
-        kernels::spmm<T>(pattern_in(*a), data<T>(ds), data<T>(saved[1]), d, dp.data_ptr<T>());
+        dispatch::spmm<T>(place, dispatch::rows_in(place, *a), data<T>(ds), data<T>(saved[1]), d,
+                          dp.data_ptr<T>());
       }
       if (context->needs_input_grad(1)) {
         dq = torch::empty({a->cols(), d}, ds.options());
-        kernels::spmm<T>(pattern_out(*a), data<T>(ds), data<T>(saved[0]), d, dq.data_ptr<T>());
+        dispatch::spmm<T>(place, dispatch::rows_out(place, *a), data<T>(ds), data<T>(saved[0]), d,
+                          dq.data_ptr<T>());
       }
     });
     return {Tensor(), dp, dq};
@@ -98,7 +107,7 @@ Tensor spmm(const AdjacencyPtr& a, const Tensor& w, const Tensor& x) {
     check_shape("spmm", "w", w, {a->nnz()});
     check_same_type("spmm", "w", w, "x", x);
   }
-  return Spmm::apply(a, or_empty(w, x.scalar_type()), x, w.defined());
+  return Spmm::apply(a, or_empty(w, x), x, w.defined());
 }
 
 Tensor sddmm(const AdjacencyPtr& a, const Tensor& p, const Tensor& q) {

@@ -22,15 +22,16 @@ int64_t row_width(const Tensor& x) {
 }
 
 struct SegmentReduce : torch::autograd::Function<SegmentReduce> {
-  static Tensor forward(AutogradContext* context, const Tensor& offsets, const Tensor& x,
-                        bool mean) {
+  static Tensor forward(AutogradContext* context, const Tensor& offsets, const Tensor& x, bool mean,
+                        int64_t longest) {
     const Tensor rows = x.contiguous();
     const int64_t segments = offsets.numel() - 1;
     Tensor y = torch::empty(with_rows(segments, x), x.options());
+    const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      kernels::segment_reduce<T>(offsets.data_ptr<int64_t>(), segments, data<T>(rows), row_width(x),
-                                 mean, y.data_ptr<T>());
+      const dispatch::Segments parts{offsets.data_ptr<int64_t>(), segments, x.size(0), longest};
+      dispatch::segment_reduce<T>(place, parts, data<T>(rows), row_width(x), mean, y.data_ptr<T>());
     });
     context->saved_data["offsets"] = offsets;
     context->saved_data["mean"] = mean;
@@ -42,14 +43,16 @@ struct SegmentReduce : torch::autograd::Function<SegmentReduce> {
     check_first_order("segment_sum");
     const Tensor offsets = context->saved_data["offsets"].toTensor();
     const Tensor dy = gradients[0].contiguous();
-    Tensor dx = torch::empty(with_rows(context->saved_data["rows"].toInt(), dy), dy.options());
+    const int64_t rows = context->saved_data["rows"].toInt();
+    Tensor dx = torch::empty(with_rows(rows, dy), dy.options());
+    const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      kernels::segment_reduce_backward<T>(offsets.data_ptr<int64_t>(), dy.size(0), data<T>(dy),
-                                          row_width(dy), context->saved_data["mean"].toBool(),
-                                          dx.data_ptr<T>());
+      const dispatch::Segments parts{offsets.data_ptr<int64_t>(), dy.size(0), rows, -1};
+      dispatch::segment_reduce_backward<T>(place, parts, data<T>(dy), row_width(dy),
+                                           context->saved_data["mean"].toBool(), dx.data_ptr<T>());
     });
-    return {Tensor(), dx, Tensor()};
+    return {Tensor(), dx, Tensor(), Tensor()};
   }
 };
 
@@ -57,10 +60,11 @@ struct GatherRows : torch::autograd::Function<GatherRows> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& index) {
     const Tensor rows = x.contiguous();
     Tensor y = torch::empty(with_rows(index.numel(), x), x.options());
+    const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      kernels::gather_rows<T>(data<T>(rows), index.data_ptr<int64_t>(), index.numel(), row_width(x),
-                              y.data_ptr<T>());
+      dispatch::gather_rows<T>(place, data<T>(rows), index.data_ptr<int64_t>(), index.numel(),
+                               row_width(x), y.data_ptr<T>());
     });
     context->saved_data["index"] = index;
     context->saved_data["rows"] = x.size(0);
@@ -72,16 +76,19 @@ struct GatherRows : torch::autograd::Function<GatherRows> {
     const Tensor index = context->saved_data["index"].toTensor();
     const int64_t rows = context->saved_data["rows"].toInt();
     const Tensor dy = gradients[0].contiguous();
-    Tensor offsets = torch::empty({rows + 1}, torch::kInt64);
-    Tensor positions = torch::empty({index.numel()}, torch::kInt32);
-    kernels::positions_by_value(index.data_ptr<int64_t>(), index.numel(), rows,
-                                offsets.data_ptr<int64_t>(), positions.data_ptr<int32_t>());
+    const Place place = place_of(dy);
+    Csr by_row;
+    by_row.rows = rows;
+    by_row.offsets = torch::empty({rows + 1}, index.options());
+    by_row.indices = torch::empty({index.numel()}, index.options().dtype(torch::kInt32));
+    dispatch::positions_by_value(place, index.data_ptr<int64_t>(), index.numel(), rows,
+                                 by_row.offsets.data_ptr<int64_t>(),
+                                 by_row.indices.data_ptr<int32_t>());
     Tensor dx = torch::empty(with_rows(rows, dy), dy.options());
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      const kernels::Pattern pattern{rows, offsets.data_ptr<int64_t>(),
-                                     positions.data_ptr<int32_t>(), nullptr};
-      kernels::spmm<T>(pattern, nullptr, data<T>(dy), row_width(dy), dx.data_ptr<T>());
+      dispatch::spmm<T>(place, dispatch::rows_of(by_row, nullptr), nullptr, data<T>(dy),
+                        row_width(dy), dx.data_ptr<T>());
     });
     return {dx, Tensor()};
   }
@@ -91,23 +98,8 @@ Tensor segment_reduce(const char* op, const Tensor& offsets, const Tensor& x, bo
   const Tensor ends = check_index(op, "offsets", offsets);
   check_numbers(op, "x", x);
   if (x.dim() == 0) fail(ErrorKind::shape, "{}: x is {}, rows were expected", op, describe(x));
-  const int64_t* at = ends.data_ptr<int64_t>();
-  const int64_t count = ends.numel();
-  if (count == 0 || at[0] != 0 || at[count - 1] != x.size(0)) {
-    fail(ErrorKind::shape,
-         "{}: offsets of {} numbers go from {} to {}, but x is {}: from 0 to {} "
-         "was expected",
-         op, count, count > 0 ? at[0] : 0, count > 0 ? at[count - 1] : 0, describe(x), x.size(0));
-  }
-  for (int64_t k = 1; k < count; ++k) {
-    if (at[k] < at[k - 1]) {
-      fail(ErrorKind::shape,
-           "{}: offsets fall from {} to {} at position {}, ascending ones were "
-           "expected",
-           op, at[k - 1], at[k], k);
-    }
-  }
-  return SegmentReduce::apply(ends, x, mean);
+  const int64_t longest = check_offsets(op, ends, x);
+  return SegmentReduce::apply(to_place_of(ends, x), x, mean, longest);
 }
 
 }  // namespace
@@ -128,13 +120,13 @@ Tensor gather_rows(const Tensor& x, const Tensor& index) {
          rows.numel(), INT32_MAX);
   }
   const int64_t* at = rows.data_ptr<int64_t>();
-  for (int64_t k = 0; k < rows.numel(); ++k) {
+  for (int64_t k = 0; rows.device().is_cpu() && k < rows.numel(); ++k) {
     if (at[k] < 0 || at[k] >= x.size(0)) {
       fail(ErrorKind::shape, "gather_rows: index[{}] is {}, but x is {}: 0 to {} was expected", k,
            at[k], describe(x), x.size(0) - 1);
     }
   }
-  return GatherRows::apply(x, rows);
+  return GatherRows::apply(x, to_place_of(rows, x));
 }
 
 Tensor piece_offsets(int64_t rows) {
@@ -144,6 +136,7 @@ Tensor piece_offsets(int64_t rows) {
 }
 
 Tensor sum_rows(const Tensor& rows) {
+  if (rows.is_cuda()) return rows.sum(0, /*keepdim=*/true);
   const Tensor parts = segment_sum(piece_offsets(rows.size(0)), rows);
   return segment_sum(torch::tensor({int64_t{0}, parts.size(0)}, torch::kInt64), parts);
 }

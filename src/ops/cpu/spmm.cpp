@@ -44,10 +44,32 @@ constexpr std::array<SpmmRows<T>, sizeof...(N)> spmm_table(std::integer_sequence
   return {spmm_rows<T, W, N + 1, kWeighted, kEdge>...};
 }
 
+/// What is done to the rows of a chunk while they are in cache.
+template <class T>
+struct Finish {
+  const T* bias = nullptr;
+  bool relu = false;
+
+  void rows(T* y, int64_t count, int64_t d) const {
+    if (!bias) return;
+    for (int64_t i = 0; i < count; ++i, y += d) {
+      if (relu) {
+        for (int64_t c = 0; c < d; ++c) {
+          const T value = y[c] + bias[c];
+          y[c] = value < T{0} ? T{0} : value;
+        }
+      } else {
+        for (int64_t c = 0; c < d; ++c) y[c] += bias[c];
+      }
+    }
+  }
+};
+
 template <class T, int W, bool kWeighted, bool kEdge>
-void spmm_width(const Pattern& a, const T* w, const T* x, int64_t d, T* y) {
+void spmm_width(const Pattern& a, const T* w, const T* x, int64_t d, T* y,
+                const Finish<T>& finish) {
   if constexpr (W > 1) {
-    if (d < W) return spmm_width<T, W / 2, kWeighted, kEdge>(a, w, x, d, y);
+    if (d < W) return spmm_width<T, W / 2, kWeighted, kEdge>(a, w, x, d, y, finish);
   }
   static constexpr auto table = spmm_table<T, W, kWeighted, kEdge>(
       std::make_integer_sequence < int, W == kWidth<T> ? kMaxVectors : 2 > ());
@@ -55,25 +77,41 @@ void spmm_width(const Pattern& a, const T* w, const T* x, int64_t d, T* y) {
     for_column_passes(d, W, static_cast<int>(table.size()), [&](int vectors, const Columns& c) {
       table[vectors - 1](a, w, x, c, y, begin, end);
     });
+    finish.rows(y + begin * d, end - begin, d);
   });
+}
+
+template <class T>
+void spmm_any(const Pattern& a, const T* w, const T* x, int64_t d, T* y, const Finish<T>& finish) {
+  if (d == 0) return;
+  constexpr int W = kWidth<T>;
+  if (!w) {
+    spmm_width<T, W, false, false>(a, w, x, d, y, finish);
+  } else if (a.edge) {
+    spmm_width<T, W, true, true>(a, w, x, d, y, finish);
+  } else {
+    spmm_width<T, W, true, false>(a, w, x, d, y, finish);
+  }
 }
 
 }  // namespace
 
 template <class T>
 void spmm(const Pattern& a, const T* w, const T* x, int64_t d, T* y) {
-  if (d == 0) return;
-  constexpr int W = kWidth<T>;
-  if (!w) {
-    spmm_width<T, W, false, false>(a, w, x, d, y);
-  } else if (a.edge) {
-    spmm_width<T, W, true, true>(a, w, x, d, y);
-  } else {
-    spmm_width<T, W, true, false>(a, w, x, d, y);
-  }
+  spmm_any(a, w, x, d, y, Finish<T>());
+}
+
+template <class T>
+void spmm_bias(const Pattern& a, const T* w, const T* x, int64_t d, const T* bias, bool relu,
+               T* y) {
+  spmm_any(a, w, x, d, y, Finish<T>{bias, relu});
 }
 
 template void spmm(const Pattern&, const float*, const float*, int64_t, float*);
 template void spmm(const Pattern&, const double*, const double*, int64_t, double*);
+template void spmm_bias(const Pattern&, const float*, const float*, int64_t, const float*, bool,
+                        float*);
+template void spmm_bias(const Pattern&, const double*, const double*, int64_t, const double*, bool,
+                        double*);
 
 }  // namespace grm::kernels

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "../graph/place.h"
+#include "generated_kernels.h"
+#ifdef GRM_CUDA
+#include "cuda/cuda_kernels.h"
+#endif
+
+// The kernels of generated_kernels.h where the numbers live.
+namespace grm::ops::dispatch {
+
+#ifdef GRM_CUDA
+/// Nodes of the largest graph that the kernels of a GPU take.
+constexpr int64_t kMostDeviceNodes = cuda::kMaxGeneratedNodes;
+
+inline cuda::GeneratorBatch on_cuda(const kernels::GeneratorBatch& b) {
+  return {b.graphs, b.offset, b.max_nodes, b.edge_width, b.width, b.theta, b.normalised, b.mean_kl};
+}
+#else
+constexpr int64_t kMostDeviceNodes = 0;
+#endif
+
+template <class T>
+void generate_forward(const Place& place, const kernels::GeneratorBatch& batch, const T* f,
+                      const T* x, T* y, T* kl) {
+#ifdef GRM_CUDA
+  if (place.cuda) {
+    cuda::generate_forward<T>(on_cuda(batch), f, x, y, kl, nullptr, nullptr, place.stream);
+    return;
+  }
+#endif
+  (void)place;
+  kernels::generate_forward<T>(batch, f, x, y, kl);
+}
+
+template <class T>
+void generate_backward(const Place& place, const kernels::GeneratorBatch& batch, const T* f,
+                       const T* x, const T* dy, const T* dkl, T* df, T* dx) {
+#ifdef GRM_CUDA
+  if (place.cuda) {
+    cuda::generate_backward<T>(on_cuda(batch), f, x, dy, dkl, df, false, dx, place.stream);
+    return;
+  }
+#endif
+  (void)place;
+  kernels::generate_backward<T>(batch, f, x, dy, dkl, df, dx);
+}
+
+}  // namespace grm::ops::dispatch
