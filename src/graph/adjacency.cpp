@@ -1,9 +1,11 @@
 #include "grm/graph/adjacency.h"
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 
 namespace grm {
 namespace {
@@ -15,7 +17,34 @@ torch::Tensor new_int32(int64_t n) {
   return torch::empty({n}, torch::kInt32);
 }
 
+Csr copied(const Csr& from, const torch::Device& device) {
+  Csr copy = from;
+  copy.offsets = on_device(from.offsets, device);
+  copy.indices = on_device(from.indices, device);
+  const int64_t* offset = from.offset();
+  copy.longest = 0;
+  for (int64_t i = 0; i < from.rows; ++i) {
+    copy.longest = std::max(copy.longest, offset[i + 1] - offset[i]);
+  }
+  return copy;
+}
+
 }  // namespace
+
+const Adjacency& Adjacency::on(const torch::Device& device) const {
+  if (in.offsets.device() == device) return *this;
+  ensure(in.offsets.device().is_cpu(), "a pattern is wanted on another device than it was made on");
+  static std::mutex mutex;  // copies are rare, so one for all patterns will do
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!copy || copy->in.offsets.device() != device) {
+    auto made = std::make_shared<Adjacency>();
+    made->in = copied(in, device);
+    made->out = copied(out, device);
+    made->out_edge = on_device(out_edge, device);
+    copy = std::move(made);
+  }
+  return *copy;
+}
 
 AdjacencyPtr with_transpose(Csr in) {
   auto result = std::make_shared<Adjacency>();
@@ -93,6 +122,14 @@ AdjacencyPtr make_adjacency(int64_t rows, int64_t cols, const torch::Tensor& sou
 }
 
 std::pair<torch::Tensor, torch::Tensor> edge_list(const Adjacency& edges) {
+  if (!edges.in.offsets.device().is_cpu()) {
+    const torch::Tensor& offsets = edges.in.offsets;
+    const torch::Tensor degree = offsets.slice(0, 1) - offsets.slice(0, 0, edges.rows());
+    // With the number of pairs given, the host does not wait for it.
+    const torch::Tensor target = torch::repeat_interleave(
+        torch::arange(edges.rows(), offsets.options()), degree, /*dim=*/0, edges.nnz());
+    return {edges.in.indices.to(torch::kInt64), target};
+  }
   torch::Tensor target = new_int64(edges.nnz());
   int64_t* t = target.data_ptr<int64_t>();
   for (int64_t i = 0; i < edges.rows(); ++i) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
 #include "grm/core/threads.h"
 #include "scratch_pool.h"
 
@@ -21,14 +22,30 @@ struct Part {
   std::vector<int32_t> sources;    // of the in-edges, as positions inside the ego-net
 };
 
-/// Work space of one thread; the stamps make clearing unnecessary.
+/// Work space of one thread, kept from batch to batch: making it would cost more than small
+/// ego-nets of a large graph. The stamps make clearing unnecessary.
+struct EgoSpace {
+  std::vector<int64_t> members;
+  std::vector<int32_t> place;         // position of a node among the members
+  std::vector<uint64_t> node_stamp;   // equals `net` for members
+  std::vector<uint64_t> drawn_stamp;  // equals `draw` for positions already drawn
+  uint64_t net = 0, draw = 0;
+};
+
 class EgoBuilder {
  public:
-  explicit EgoBuilder(const Adjacency& edges)
-      : in_(edges.in), place_(edges.rows()), node_stamp_(edges.rows(), 0) {
-    int64_t largest = 0;
-    for (int64_t i = 0; i < in_.rows; ++i) largest = std::max(largest, degree(i));
-    drawn_stamp_.assign(largest, 0);
+  EgoBuilder(const Adjacency& edges, EgoSpace& space)
+      : in_(edges.in),
+        members_(space.members),
+        place_(space.place),
+        node_stamp_(space.node_stamp),
+        drawn_stamp_(space.drawn_stamp),
+        net_(space.net),
+        draw_(space.draw) {
+    if (static_cast<int64_t>(place_.size()) < in_.rows) {
+      place_.resize(in_.rows);
+      node_stamp_.resize(in_.rows, 0);
+    }
   }
 
   void add(int64_t target, const std::vector<int64_t>& fanout, Stream draws, Part& part) {
@@ -80,6 +97,7 @@ class EgoBuilder {
       return;
     }
     ++draw_;
+    if (static_cast<int64_t>(drawn_stamp_.size()) < count) drawn_stamp_.resize(count, 0);
     for (int64_t k = count - most; k < count; ++k) {
       auto pick = static_cast<int64_t>(draws.below(static_cast<uint64_t>(k) + 1));
       if (drawn_stamp_[pick] == draw_) pick = k;
@@ -111,11 +129,11 @@ class EgoBuilder {
   }
 
   const Csr& in_;
-  std::vector<int64_t> members_;
-  std::vector<int32_t> place_;         // position of a node among the members
-  std::vector<uint64_t> node_stamp_;   // equals net_ for members
-  std::vector<uint64_t> drawn_stamp_;  // equals draw_ for positions already drawn
-  uint64_t net_ = 0, draw_ = 0;
+  std::vector<int64_t>& members_;
+  std::vector<int32_t>& place_;
+  std::vector<uint64_t>& node_stamp_;
+  std::vector<uint64_t>& drawn_stamp_;
+  uint64_t &net_, &draw_;
 };
 
 torch::Tensor new_int64(int64_t n) {
@@ -183,6 +201,7 @@ void place_part(const Part& part, const Start& start, GraphBatch& batch, Adjacen
 
 GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
                      const std::vector<int64_t>& fanout, const Stream& draws) {
+  const Stage sampling("sample");
   ensure(edges.rows() == edges.cols(), "ego_batch: the pattern is not square");
   const torch::Tensor wanted = targets.to(torch::kInt64).contiguous();
   const int64_t* target = wanted.data_ptr<int64_t>();
@@ -199,9 +218,10 @@ GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
 
   const int64_t chunks = (graphs + kTargetsPerChunk - 1) / kTargetsPerChunk;
   std::vector<Part> parts(chunks);
-  ScratchPool<EgoBuilder> pool([&] { return std::make_unique<EgoBuilder>(edges); });
+  static ScratchPool<EgoSpace> pool([] { return std::make_unique<EgoSpace>(); });
   parallel_chunks(graphs, kTargetsPerChunk, [&](int64_t begin, int64_t end) {
-    pool.use([&](EgoBuilder& builder) {
+    pool.use([&](EgoSpace& space) {
+      EgoBuilder builder(edges, space);
       Part& part = parts[begin / kTargetsPerChunk];
       for (int64_t k = begin; k < end; ++k) {
         const uint64_t key = mix64(draws.key(), static_cast<uint64_t>(target[k]));
@@ -221,6 +241,7 @@ GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
     fail(ErrorKind::data, "a batch of {} nodes is beyond the limit of {}: use fewer targets", rows,
          INT32_MAX);
   }
+  const Stage packing("batch");
   GraphBatch batch;
   batch.graphs = graphs;
   batch.node_offsets = new_int64(graphs + 1);

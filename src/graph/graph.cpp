@@ -2,7 +2,46 @@
 
 #include <torch/types.h>
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "grm/graph/device.h"
+
 namespace grm {
+
+/// Device copies of single tensors, by the host tensor that they were made of.
+struct Features::DeviceCopies {
+  std::mutex mutex;
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> made;
+
+  torch::Tensor get(const torch::Tensor& t, const torch::Device& device) {
+    if (!t.defined() || t.device() == device) return t;
+    if (t.requires_grad()) return t.to(device);  // a copy that gradients pass
+    for (const auto& [host, copy] : made) {
+      if (host.is_same(t) && copy.device() == device) return copy;
+    }
+    // Features that share their copies differ in a shift or two; more are the work of a loop.
+    if (made.size() >= 12) made.clear();
+    made.emplace_back(t, on_device(t, device));
+    return made.back().second;
+  }
+};
+
+std::shared_ptr<Features::DeviceCopies> Features::no_copies() {
+  return std::make_shared<DeviceCopies>();
+}
+
+Features Features::on(const torch::Device& device) const {
+  const auto there = [&](const torch::Tensor& t) { return !t.defined() || t.device() == device; };
+  if (there(sparse_values) && there(dense) && there(shift)) return *this;
+  const std::lock_guard<std::mutex> lock(copies->mutex);
+  Features result = *this;
+  result.sparse_values = copies->get(sparse_values, device);
+  result.dense = copies->get(dense, device);
+  result.shift = copies->get(shift, device);
+  return result;
+}
 
 int64_t Features::rows() const {
   return sparse ? sparse->rows() : dense.size(0);

@@ -10,6 +10,7 @@
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
+#include "influence_device.h"
 #include "influence_product.h"
 #include "scratch_pool.h"
 
@@ -29,6 +30,9 @@ struct Lists {
   const int32_t* end(int64_t i) const { return index.data() + offset[i + 1]; }
   int64_t size(int64_t i) const { return offset[i + 1] - offset[i]; }
   void close() { offset.push_back(static_cast<int64_t>(index.size())); }
+  kernels::NeighbourLists view() const {
+    return {static_cast<int64_t>(offset.size()) - 1, offset.data(), index.data()};
+  }
 };
 
 Lists undirected_neighbours(const Adjacency& edges) {
@@ -136,10 +140,12 @@ class Progress {
  public:
   Progress(int64_t blocks, const std::function<void(double)>& call)
       : blocks_(blocks), call_(call) {}
-  void block_done() {
+  void block_done() { blocks_done(1); }
+  void blocks_done(int64_t count) {
     if (!call_) return;
     const std::lock_guard<std::mutex> lock(mutex_);
-    call_(static_cast<double>(++done_) / static_cast<double>(blocks_));
+    done_ += count;
+    call_(static_cast<double>(done_) / static_cast<double>(blocks_));
   }
 
  private:
@@ -149,19 +155,53 @@ class Progress {
   int64_t done_ = 0;
 };
 
+/// Calls body(first, count, words) for the words [nodes, count] of consecutive blocks, each once.
+void search_all(const Lists& neighbours, const Lists& members, const InfluenceRule& rule,
+                const torch::Device& device, Progress& done,
+                const std::function<void(int64_t, int64_t, const torch::Tensor&)>& body) {
+  const int64_t nodes = members.view().nodes, blocks = (nodes + kBlock - 1) / kBlock;
+  if (device.is_cuda()) {
+    DeviceBlockSearch search(neighbours.view(), members.view(), rule, device);
+    for (int64_t first = 0; first < blocks; first += search.blocks_at_once()) {
+      const int64_t count = std::min(search.blocks_at_once(), blocks - first);
+      body(first, count, search.run(first, count));
+      done.blocks_done(count);
+    }
+    return;
+  }
+  BlockSearch search(neighbours, members, rule);
+  for (int64_t first = 0; first < blocks; first += kBlocksAtOnce) {
+    const int64_t count = std::min(kBlocksAtOnce, blocks - first);
+    const torch::Tensor words = torch::empty({nodes, count}, torch::kInt64);
+    auto* out = reinterpret_cast<uint64_t*>(words.data_ptr<int64_t>());
+    parallel_chunks(count, 1, [&](int64_t b, int64_t) {
+      search.run(first + b, out + b, count);
+      done.block_done();
+    });
+    body(first, count, words);
+  }
+}
+
 InfluenceSets exact_sets(const Lists& neighbours, int64_t nodes, const InfluenceRule& rule,
-                         const std::function<void(double)>& progress) {
+                         const std::function<void(double)>& progress, const torch::Device& device) {
   const int64_t blocks = (nodes + kBlock - 1) / kBlock;
   InfluenceSets sets;
   sets.nodes = nodes;
   sets.bits = torch::empty({nodes, blocks}, torch::kInt64);
   auto* bits = reinterpret_cast<uint64_t*>(sets.bits.data_ptr<int64_t>());
-  BlockSearch search(neighbours, neighbours, rule);
   Progress done(blocks, progress);
-  parallel_chunks(blocks, 1, [&](int64_t block, int64_t) {
-    search.run(block, bits + block, blocks);
-    done.block_done();
-  });
+  if (device.is_cuda()) {
+    search_all(neighbours, neighbours, rule, device, done,
+               [&](int64_t first, int64_t count, const torch::Tensor& words) {
+                 sets.bits.narrow(1, first, count).copy_(words);
+               });
+  } else {
+    BlockSearch search(neighbours, neighbours, rule);
+    parallel_chunks(blocks, 1, [&](int64_t block, int64_t) {
+      search.run(block, bits + block, blocks);
+      done.block_done();
+    });
+  }
   for (int64_t i = 0; i < nodes; ++i) {
     uint64_t* row = bits + i * blocks;
     if (std::any_of(row, row + blocks, [](uint64_t word) { return word != 0; })) continue;
@@ -202,31 +242,27 @@ class Sample {
 };
 
 InfluenceSets sampled_sets(const Lists& neighbours, int64_t nodes, const InfluenceRule& rule,
-                           const std::function<void(double)>& progress) {
+                           const std::function<void(double)>& progress,
+                           const torch::Device& device) {
   const int64_t blocks = (nodes + kBlock - 1) / kBlock;
   const auto most = static_cast<size_t>(rule.members);
   const Lists drawn = drawn_neighbours(neighbours, rule);
   std::vector<Sample> samples(nodes);
-  std::vector<uint64_t> words(nodes * std::min(blocks, kBlocksAtOnce));
-  BlockSearch search(neighbours, drawn, rule);
   Progress done(blocks, progress);
-  for (int64_t first = 0; first < blocks; first += kBlocksAtOnce) {
-    const int64_t count = std::min(kBlocksAtOnce, blocks - first);
-    parallel_chunks(count, 1, [&](int64_t b, int64_t) {
-      search.run(first + b, words.data() + b, count);
-      done.block_done();
-    });
+  const auto offer = [&](int64_t first, int64_t count, const torch::Tensor& words) {
+    const auto* word = reinterpret_cast<const uint64_t*>(words.data_ptr<int64_t>());
     parallel_chunks(nodes, 256, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const uint64_t key = node_key(rule, i);
         for (int64_t b = 0; b < count; ++b) {
-          for (uint64_t left = words[i * count + b]; left != 0; left &= left - 1) {
+          for (uint64_t left = word[i * count + b]; left != 0; left &= left - 1) {
             samples[i].offer(key, (first + b) * kBlock + __builtin_ctzll(left), most);
           }
         }
       }
     });
-  }
+  };
+  search_all(neighbours, drawn, rule, device, done, offer);
   Csr in;
   in.rows = in.cols = nodes;
   in.offsets = torch::zeros({nodes + 1}, torch::kInt64);
@@ -269,11 +305,12 @@ void check(const Adjacency& edges, const InfluenceRule& rule) {
 }  // namespace
 
 InfluenceSets influence_sets(const Adjacency& edges, const InfluenceRule& rule,
-                             const std::function<void(double)>& progress) {
+                             const std::function<void(double)>& progress,
+                             const torch::Device& device) {
   check(edges, rule);
   const Lists neighbours = undirected_neighbours(edges);
-  return rule.sampled ? sampled_sets(neighbours, edges.rows(), rule, progress)
-                      : exact_sets(neighbours, edges.rows(), rule, progress);
+  return rule.sampled ? sampled_sets(neighbours, edges.rows(), rule, progress, device)
+                      : exact_sets(neighbours, edges.rows(), rule, progress, device);
 }
 
 double exact_influence_bytes(int64_t nodes) {

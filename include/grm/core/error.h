@@ -8,7 +8,7 @@
 namespace grm {
 
 /// What kind of mistake of the caller an Error reports. The command line maps kinds to exit codes.
-enum class ErrorKind { config, data, shape, io, device };
+enum class ErrorKind { config, data, shape, io, device, memory };
 
 /// A caller's mistake. The message says where, what came, what was expected and what to try.
 class Error : public std::runtime_error {

@@ -33,10 +33,19 @@ class Stream {
   void fill_normal(double* out, int64_t n) const;
 
   uint64_t key() const { return key_; }
+  /// This stream for work on a GPU that is recorded and replayed with other keys: its kernels read
+  /// the key from `place` in device memory when they run. Host functions do not know it.
+  Stream at_place(const uint64_t* place) const {
+    Stream copy = *this;
+    copy.place_ = place;
+    return copy;
+  }
+  const uint64_t* place() const { return place_; }
 
  private:
   uint64_t key_;
   uint64_t block_;  // next block of four numbers
+  const uint64_t* place_ = nullptr;
   std::array<uint32_t, 4> buffer_{};
   int used_ = 4;  // numbers of buffer_ already handed out
 };

@@ -13,6 +13,7 @@ struct Csr {
   int64_t cols = 0;
   torch::Tensor offsets;  // [rows + 1] int64
   torch::Tensor indices;  // [nnz] int32, ascending inside a row
+  int64_t longest = -1;   // entries of the longest row, where somebody counted; else -1
 
   int64_t nnz() const { return indices.defined() ? indices.numel() : 0; }
   const int64_t* offset() const { return offsets.data_ptr<int64_t>(); }
@@ -31,6 +32,12 @@ struct Adjacency {
   int64_t rows() const { return in.rows; }
   int64_t cols() const { return in.cols; }
   int64_t nnz() const { return in.nnz(); }
+
+  /// The pattern on that device: itself if it is there, else a copy that is made at the first call
+  /// and kept. A pattern that was made on a device has no host arrays: host code must not read it.
+  const Adjacency& on(const torch::Device& device) const;
+
+  mutable std::shared_ptr<const Adjacency> copy;  // what on() keeps; nobody else reads it
 };
 using AdjacencyPtr = std::shared_ptr<const Adjacency>;
 
@@ -49,7 +56,7 @@ AdjacencyPtr symmetrised(const Adjacency& edges);
 /// id of every old edge.
 AdjacencyPtr with_self_loops(const Adjacency& edges, torch::Tensor* edge_of_input = nullptr);
 
-/// Pairs as two int64 tensors (source, target), in edge order.
+/// Pairs as two int64 tensors (source, target), in edge order, where the pattern lives.
 std::pair<torch::Tensor, torch::Tensor> edge_list(const Adjacency& edges);
 
 }  // namespace grm

@@ -18,6 +18,10 @@ struct GraphBatch {
   torch::Tensor graph_of_node;  // [N] int64
   AdjacencyPtr edges;           // [N, N] observed pairs inside each graph
   torch::Tensor edge_ids;       // [nnz] int64, edge id in the set; defined by pick_graphs alone
+  // Batches made on a GPU: the host does not know how many nodes there are, and the rows behind the
+  // last one belong to no graph.
+  torch::Tensor counted;  // [1] int64 on the device: rows that belong to a graph; undefined: all
+  int64_t most = -1;      // nodes of the largest graph, at most; -1: see node_offsets
 
   int64_t rows() const { return nodes.numel(); }
 };

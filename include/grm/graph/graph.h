@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "grm/graph/adjacency.h"
@@ -26,6 +27,14 @@ struct Features {
   Features centred() const;
   /// X itself, dense [n, width]; for tests and export only.
   torch::Tensor to_dense() const;
+
+  /// The same features with their numbers on that device; the sparse pattern goes there by itself
+  /// (Adjacency::on). Copies are made at the first call and kept, for all copies of these features.
+  Features on(const torch::Device& device) const;
+
+  struct DeviceCopies;
+  static std::shared_ptr<DeviceCopies> no_copies();
+  std::shared_ptr<DeviceCopies> copies = no_copies();  // what on() keeps; nobody else reads it
 };
 
 /// One domain graph: topology and features. It carries no labels, so whoever is handed a Graph to

@@ -46,9 +46,11 @@ struct InfluenceSets {
 };
 
 /// Deterministic for any thread count. `progress`, if given, is called from one thread at a time
-/// with the share done in [0, 1]. Path counts are exact up to 2^53.
+/// with the share done in [0, 1]. Path counts are exact up to 2^53. A GPU searches where `device`
+/// is one; the sets are the same to the bit, and live on the host.
 InfluenceSets influence_sets(const Adjacency& edges, const InfluenceRule& rule,
-                             const std::function<void(double)>& progress = {});
+                             const std::function<void(double)>& progress = {},
+                             const torch::Device& device = torch::kCPU);
 
 /// Bytes that the exact sets of an n-node graph need while computing with threads() threads and
 /// after, besides the graph itself (worst case).

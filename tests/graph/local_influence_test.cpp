@@ -1,0 +1,122 @@
+#include "grm/graph/local_influence.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "grm/core/rng.h"
+#include "grm/core/threads.h"
+
+namespace grm {
+namespace {
+
+AdjacencyPtr random_graph(int64_t nodes, int64_t pairs, uint64_t seed) {
+  Stream draws(seed);
+  std::vector<int64_t> from, to;
+  for (int64_t k = 0; k < pairs; ++k) {
+    from.push_back(static_cast<int64_t>(draws.below(nodes)));
+    to.push_back(static_cast<int64_t>(draws.below(nodes)));
+  }
+  return make_adjacency(nodes, nodes, torch::tensor(from, torch::kInt64),
+                        torch::tensor(to, torch::kInt64));
+}
+
+std::set<int64_t> two_hops(const Adjacency& edges, int64_t i) {
+  const AdjacencyPtr both = symmetrised(edges);
+  std::set<int64_t> ball = {i};
+  for (int hop = 0; hop < 2; ++hop) {
+    std::set<int64_t> next = ball;
+    for (const int64_t u : ball) {
+      for (int64_t k = both->in.offset()[u]; k < both->in.offset()[u + 1]; ++k) {
+        next.insert(both->in.index()[k]);
+      }
+    }
+    ball = next;
+  }
+  return ball;
+}
+
+std::set<int64_t> row(const Csr& sets, int64_t k) {
+  return {sets.index() + sets.offset()[k], sets.index() + sets.offset()[k + 1]};
+}
+
+// influence_sets is itself tested against networkx and brute force.
+TEST(LocalInfluence, WithAllNeighboursItIsTheExactSetWithinTwoHops) {
+  int64_t checked = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const int64_t nodes = 12 + static_cast<int64_t>(seed);
+    const AdjacencyPtr edges = random_graph(nodes, nodes * (1 + seed % 4), seed);
+    InfluenceRule rule;
+    const InfluenceSets exact = influence_sets(*edges, rule);
+    rule.sampled = true;
+    rule.members = nodes;
+    rule.neighbours = nodes;
+    const LocalInfluence local(*edges, rule);
+    const Csr sets = local.sets(torch::arange(nodes, torch::kInt64));
+    const AdjacencyPtr both = symmetrised(*edges);
+    for (int64_t i = 0; i < nodes; ++i) {
+      std::set<int64_t> expected;
+      for (const int64_t u : two_hops(*edges, i)) {
+        if (exact.contains(i, u)) expected.insert(u);
+      }
+      // Where no member lies within two hops the set is i and its neighbours; the exact set is then
+      // either that as well, or all of its members lie further away.
+      bool fallback = expected.empty();
+      if (fallback) {
+        expected.insert(i);
+        for (int64_t k = both->in.offset()[i]; k < both->in.offset()[i + 1]; ++k) {
+          expected.insert(both->in.index()[k]);
+        }
+      }
+      EXPECT_EQ(row(sets, i), expected) << "seed " << seed << ", node " << i;
+      checked += fallback ? 0 : 1;
+    }
+  }
+  EXPECT_GT(checked, 300);
+}
+
+TEST(LocalInfluence, KeepsAtMostSoManyMembersAndThoseOfTheWholeSet) {
+  const AdjacencyPtr edges = random_graph(200, 1500, 7);
+  InfluenceRule rule;
+  rule.sampled = true;
+  rule.members = 200;
+  rule.neighbours = 4;
+  const torch::Tensor all = torch::arange(200, torch::kInt64);
+  const Csr whole = LocalInfluence(*edges, rule).sets(all);
+  rule.members = 5;
+  const Csr few = LocalInfluence(*edges, rule).sets(all);
+  for (int64_t i = 0; i < 200; ++i) {
+    const std::set<int64_t> large = row(whole, i), small = row(few, i);
+    EXPECT_EQ(small.size(), std::min<size_t>(5, large.size()));
+    for (const int64_t u : small) EXPECT_TRUE(large.count(u));
+  }
+}
+
+TEST(LocalInfluence, ASetDependsNeitherOnTheOthersNorOnThreads) {
+  const AdjacencyPtr edges = random_graph(300, 2000, 3);
+  InfluenceRule rule;
+  rule.sampled = true;
+  const LocalInfluence local(*edges, rule);
+  const Csr all = local.sets(torch::arange(300, torch::kInt64));
+  const int before = threads();
+  for (const int count : {1, 3}) {
+    set_threads(count);
+    const Csr some = local.sets(torch::tensor({7, 299, 7}, torch::kInt64));
+    EXPECT_EQ(row(some, 0), row(all, 7));
+    EXPECT_EQ(row(some, 1), row(all, 299));
+    EXPECT_EQ(row(some, 2), row(all, 7));
+  }
+  set_threads(before);
+}
+
+TEST(LocalInfluence, ANodeAloneIsItsOwnSet) {
+  const AdjacencyPtr edges = make_adjacency(3, 3, torch::tensor({0, 2}, torch::kInt64),
+                                            torch::tensor({1, 2}, torch::kInt64));
+  InfluenceRule rule;
+  rule.sampled = true;
+  const Csr sets = LocalInfluence(*edges, rule).sets(torch::tensor({2}, torch::kInt64));
+  EXPECT_EQ(row(sets, 0), (std::set<int64_t>{2}));
+}
+
+}  // namespace
+}  // namespace grm
