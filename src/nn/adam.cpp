@@ -2,9 +2,13 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "dispatch.h"
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
 #include "grm/core/threads.h"
 #include "kernels.h"
 
@@ -15,6 +19,10 @@ constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 constexpr int64_t kChunk = 1 << 14;
+
+torch::Tensor host_copy(const torch::Tensor& t) {
+  return t.to(torch::kCPU, t.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+}
 
 }  // namespace
 
@@ -27,19 +35,49 @@ Adam::Adam(const ParameterSet::Named& parameters, double lr, double weight_decay
   }
 }
 
+kernels::AdamStep Adam::numbers(int64_t steps) const {
+  const double t = static_cast<double>(steps);
+  kernels::AdamStep step;
+  step.beta1 = kBeta1;
+  step.beta2 = kBeta2;
+  step.eps = kEps;
+  step.keep = decoupled_ ? 1.0 - lr_ * weight_decay_ : 1.0;
+  step.coupled_decay = decoupled_ ? 0.0 : weight_decay_;
+  step.step_size = lr_ / (1.0 - std::pow(kBeta1, t));
+  step.second_scale = 1.0 / std::sqrt(1.0 - std::pow(kBeta2, t));
+  return step;
+}
+
+// Tensors that have taken equally many steps go together, which is nearly always all of them.
+template <class T>
+void Adam::step_on_device() {
+  std::map<int64_t, std::vector<dispatch::AdamTensor<T>>> by_steps;
+  std::vector<torch::Tensor> held;  // gradients that had to be copied live until the launch
+  Place place;
+  for (Slot& slot : slots_) {
+    if (!slot.parameter.grad().defined()) continue;
+    held.push_back(slot.parameter.grad().contiguous());
+    place = place_of(slot.parameter);
+    by_steps[++slot.steps].push_back({slot.parameter.data_ptr<T>(), held.back().data_ptr<T>(),
+                                      slot.first.data_ptr<T>(), slot.second.data_ptr<T>(),
+                                      slot.parameter.numel()});
+  }
+  for (const auto& [steps, tensors] : by_steps) {
+    dispatch::adam<T>(place, tensors, numbers(steps));
+  }
+}
+
 void Adam::step() {
+  const Stage stage("optimiser");
+  if (!slots_.empty() && slots_.front().parameter.is_cuda()) {
+    AT_DISPATCH_FLOATING_TYPES(slots_.front().parameter.scalar_type(), "adam",
+                               [&] { step_on_device<scalar_t>(); });
+    return;
+  }
   for (Slot& slot : slots_) {
     if (!slot.parameter.grad().defined()) continue;
     const torch::Tensor gradient = slot.parameter.grad().contiguous();
-    const double t = static_cast<double>(++slot.steps);
-    kernels::AdamStep step;
-    step.beta1 = kBeta1;
-    step.beta2 = kBeta2;
-    step.eps = kEps;
-    step.keep = decoupled_ ? 1.0 - lr_ * weight_decay_ : 1.0;
-    step.coupled_decay = decoupled_ ? 0.0 : weight_decay_;
-    step.step_size = lr_ / (1.0 - std::pow(kBeta1, t));
-    step.second_scale = 1.0 / std::sqrt(1.0 - std::pow(kBeta2, t));
+    const kernels::AdamStep step = numbers(++slot.steps);
     AT_DISPATCH_FLOATING_TYPES(slot.parameter.scalar_type(), "adam", [&] {
       scalar_t* p = slot.parameter.data_ptr<scalar_t>();
       const scalar_t* g = gradient.data_ptr<scalar_t>();
@@ -52,15 +90,53 @@ void Adam::step() {
   }
 }
 
+std::array<double, 7> Adam::next_step() const {
+  static_assert(sizeof(kernels::AdamStep) == sizeof(std::array<double, 7>));
+  int64_t steps = 0;
+  for (const Slot& slot : slots_) steps = std::max(steps, slot.steps);
+  const kernels::AdamStep step = numbers(steps + 1);
+  std::array<double, 7> all;
+  std::memcpy(all.data(), &step, sizeof(step));
+  return all;
+}
+
+template <class T>
+void Adam::step_at_place(const kernels::AdamStep* place) {
+  std::vector<dispatch::AdamTensor<T>> tensors;
+  std::vector<torch::Tensor> held;  // gradients that had to be copied live until the launch
+  for (Slot& slot : slots_) {
+    if (!slot.parameter.grad().defined()) continue;
+    held.push_back(slot.parameter.grad().contiguous());
+    tensors.push_back({slot.parameter.data_ptr<T>(), held.back().data_ptr<T>(),
+                       slot.first.data_ptr<T>(), slot.second.data_ptr<T>(),
+                       slot.parameter.numel()});
+  }
+  dispatch::adam<T>(place_of(slots_.front().parameter), tensors, {}, place);
+}
+
+void Adam::step_at(const void* place) {
+  const Stage stage("optimiser");
+  AT_DISPATCH_FLOATING_TYPES(slots_.front().parameter.scalar_type(), "adam", [&] {
+    step_at_place<scalar_t>(static_cast<const kernels::AdamStep*>(place));
+  });
+}
+
+void Adam::count_step() {
+  for (Slot& slot : slots_) {
+    if (slot.parameter.grad().defined()) ++slot.steps;
+  }
+}
+
 void Adam::zero_grad() {
+  const Stage stage("optimiser");
   for (Slot& slot : slots_) slot.parameter.mutable_grad().reset();
 }
 
 std::map<std::string, torch::Tensor> Adam::state() const {
   std::map<std::string, torch::Tensor> state;
   for (const Slot& slot : slots_) {
-    state[slot.name + ".first"] = slot.first.clone();
-    state[slot.name + ".second"] = slot.second.clone();
+    state[slot.name + ".first"] = host_copy(slot.first);
+    state[slot.name + ".second"] = host_copy(slot.second);
     state[slot.name + ".steps"] = torch::full({1}, slot.steps, torch::kInt64);
   }
   return state;
@@ -87,8 +163,12 @@ void Adam::restore(const std::map<std::string, torch::Tensor>& state) {
     const int64_t numel = slot.parameter.numel();
     const torch::Dtype dtype = slot.parameter.scalar_type();
     const at::IntArrayRef shape = slot.parameter.sizes();
-    slot.first = find(slot.name + ".first", numel, dtype).contiguous().view(shape).clone();
-    slot.second = find(slot.name + ".second", numel, dtype).contiguous().view(shape).clone();
+    const auto moment = [&](const char* which) {
+      const torch::Tensor saved = find(slot.name + which, numel, dtype).contiguous().view(shape);
+      return saved.to(slot.parameter.device(), dtype, /*non_blocking=*/false, /*copy=*/true);
+    };
+    slot.first = moment(".first");
+    slot.second = moment(".second");
     slot.steps = find(slot.name + ".steps", 1, torch::kInt64).item<int64_t>();
   }
   if (state.size() != 3 * slots_.size()) {

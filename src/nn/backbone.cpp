@@ -73,12 +73,13 @@ void check_input(const BackboneInput& input, const std::string& backbone, bool t
   }
 }
 
-Features drop_features(const Features& x, double p, Pass& pass) {
+Features drop_features(const Features& given, double p, Pass& pass, const torch::Device& device) {
+  const Features x = given.on(device);
   if (!pass.training() || p == 0.0) return x;
   Features dropped = x;
   if (x.sparse) {
     dropped.sparse_values = pass.dropout(
-        x.sparse_values.defined() ? x.sparse_values : torch::ones({x.sparse->nnz()}), p);
+        x.sparse_values.defined() ? x.sparse_values : torch::ones({x.sparse->nnz()}, device), p);
   }
   if (x.dense.defined()) dropped.dense = pass.dropout(x.dense, p);
   return dropped;

@@ -19,8 +19,8 @@ void check_input(const BackboneInput& input, const std::string& backbone, bool t
 
 /// Input dropout that keeps features sparse: stored non-zeros of the sparse part are dropped (its
 /// zeros stay zero anyway), the dense part entry by entry. The shift is a constant row, not data of
-/// a node, and is not dropped.
-Features drop_features(const Features& x, double p, Pass& pass);
+/// a node, and is not dropped. The result is on `device`.
+Features drop_features(const Features& x, double p, Pass& pass, const torch::Device& device);
 
 /// The normalisations between layers, or none with batch_norm = false: a block's rows pass through
 /// unchanged then.

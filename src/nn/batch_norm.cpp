@@ -1,6 +1,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
+#include "column_statistics.h"
+#include "dispatch.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/nn/layers.h"
@@ -9,47 +11,8 @@
 namespace grm::nn {
 namespace {
 
-constexpr double kEps = 1e-5;
 constexpr double kMomentum = 0.1;
-constexpr int64_t kRowsPerChunk = 256;
-
-/// Sums `sums` columns over the rows: body(begin, end, out) writes the sums of a chunk of rows, and
-/// chunks are added in their order, so that the result does not depend on the thread count.
-torch::Tensor sum_rows(int64_t rows, int64_t sums,
-                       const std::function<void(int64_t, int64_t, double*)>& body) {
-  const int64_t chunks = (rows + kRowsPerChunk - 1) / kRowsPerChunk;
-  const torch::Tensor partial = torch::empty({chunks, sums}, torch::kFloat64);
-  double* part = partial.data_ptr<double>();
-  parallel_chunks(rows, kRowsPerChunk, [&](int64_t begin, int64_t end) {
-    body(begin, end, part + begin / kRowsPerChunk * sums);
-  });
-  torch::Tensor total = torch::zeros({sums}, torch::kFloat64);
-  double* t = total.data_ptr<double>();
-  for (int64_t k = 0; k < chunks; ++k) {
-    for (int64_t c = 0; c < sums; ++c) t[c] += part[k * sums + c];
-  }
-  return total;
-}
-
-/// Mean and biased variance of each column, in double.
-std::pair<torch::Tensor, torch::Tensor> column_statistics(const torch::Tensor& x) {
-  const int64_t rows = x.size(0), cols = x.size(1);
-  const double n = static_cast<double>(rows);
-  torch::Tensor mean, variance;
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm statistics", [&] {
-    const scalar_t* p = x.data_ptr<scalar_t>();
-    mean = sum_rows(rows, cols, [&](int64_t begin, int64_t end, double* out) {
-      kernels::column_sums(p + begin * cols, end - begin, cols, out);
-    });
-    mean /= n;
-    const double* m = mean.data_ptr<double>();
-    variance = sum_rows(rows, cols, [&](int64_t begin, int64_t end, double* out) {
-      kernels::column_squares(p + begin * cols, end - begin, cols, m, out);
-    });
-    variance /= n;
-  });
-  return {mean, variance};
-}
+constexpr int64_t kRowsPerChunk = kColumnRows;
 
 /// Normalisation with the statistics of the rows themselves.
 /// With xhat = (x - m) r, r = 1/sqrt(v + eps):
@@ -89,7 +52,7 @@ struct BatchNormFunction : torch::autograd::Function<BatchNormFunction> {
       const scalar_t *xp = x.data_ptr<scalar_t>(), *dyp = dy.data_ptr<scalar_t>();
       const double* m = mean.data_ptr<double>();
       const torch::Tensor sums =
-          sum_rows(rows, 2 * cols, [&](int64_t begin, int64_t end, double* out) {
+          column_totals(rows, 2 * cols, [&](int64_t begin, int64_t end, double* out) {
             kernels::gradient_sums(xp + begin * cols, dyp + begin * cols, end - begin, cols, m, out,
                                    out + cols);
           });
@@ -110,6 +73,60 @@ struct BatchNormFunction : torch::autograd::Function<BatchNormFunction> {
   }
 };
 
+/// The same on a GPU, running statistics included, in a few launches.
+struct DeviceBatchNorm : torch::autograd::Function<DeviceBatchNorm> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& gamma, const torch::Tensor& beta,
+                               const torch::Tensor& running_mean,
+                               const torch::Tensor& running_variance,
+                               const torch::Tensor& counted) {
+    const int64_t rows = x.size(0), cols = x.size(1);
+    const auto wide = x.options().dtype(torch::kFloat64);
+    torch::Tensor mean = torch::empty({cols}, wide), inverse = torch::empty({cols}, wide);
+    torch::Tensor y = torch::empty_like(x);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm", [&] {
+      const dispatch::BatchNormState<scalar_t> state{gamma.data_ptr<scalar_t>(),
+                                                     beta.data_ptr<scalar_t>(),
+                                                     mean.data_ptr<double>(),
+                                                     inverse.data_ptr<double>(),
+                                                     running_mean.data_ptr<scalar_t>(),
+                                                     running_variance.data_ptr<scalar_t>(),
+                                                     BatchNorm::kEps,
+                                                     kMomentum};
+      dispatch::batch_norm_forward<scalar_t>(place_of(x), x.data_ptr<scalar_t>(), rows, cols, state,
+                                             place_of_count(counted), y.data_ptr<scalar_t>());
+    });
+    context->save_for_backward({x, gamma, mean, inverse});
+    context->saved_data["counted"] = counted;
+    return y;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list outputs) {
+    ensure(!at::GradMode::is_enabled(), "BatchNorm has no second derivative");
+    const auto saved = context->get_saved_variables();
+    const torch::Tensor &x = saved[0], &gamma = saved[1], &mean = saved[2], &inverse = saved[3];
+    const torch::Tensor counted = context->saved_data["counted"].toTensor();
+    const torch::Tensor dy = outputs[0].contiguous();
+    torch::Tensor dx = torch::empty_like(x);
+    torch::Tensor dgamma = torch::empty_like(gamma), dbeta = torch::empty_like(gamma);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm gradient", [&] {
+      dispatch::batch_norm_backward<scalar_t>(
+          place_of(x), x.data_ptr<scalar_t>(), dy.data_ptr<scalar_t>(), x.size(0), x.size(1),
+          gamma.data_ptr<scalar_t>(), mean.data_ptr<double>(), inverse.data_ptr<double>(),
+          place_of_count(counted), dx.data_ptr<scalar_t>(), dgamma.data_ptr<scalar_t>(),
+          dbeta.data_ptr<scalar_t>());
+    });
+    return {dx, dgamma, dbeta, torch::Tensor(), torch::Tensor(), torch::Tensor()};
+  }
+
+ private:
+  /// An empty tensor stands for all rows: autograd functions take no undefined ones.
+  static const int64_t* place_of_count(const torch::Tensor& counted) {
+    return counted.numel() > 0 ? counted.data_ptr<int64_t>() : nullptr;
+  }
+};
+
 }  // namespace
 
 BatchNorm::BatchNorm(ParameterSet& set, const std::string& name, int64_t width)
@@ -118,7 +135,15 @@ BatchNorm::BatchNorm(ParameterSet& set, const std::string& name, int64_t width)
       mean(set.buffer(name + ".mean", {width}, 0.0)),
       variance(set.buffer(name + ".variance", {width}, 1.0)) {}
 
-torch::Tensor BatchNorm::forward(const torch::Tensor& x, const Pass& pass) {
+void BatchNorm::update(const torch::Tensor& m, const torch::Tensor& v, int64_t rows) {
+  const at::NoGradGuard no_grad;
+  const double n = static_cast<double>(rows);
+  mean.mul_(1.0 - kMomentum).add_(m, kMomentum);
+  if (n > 1) variance.mul_(1.0 - kMomentum).add_(v, kMomentum * n / (n - 1));
+}
+
+torch::Tensor BatchNorm::forward(const torch::Tensor& x, const Pass& pass,
+                                 const torch::Tensor& counted) {
   ensure(x.dim() == 2 && x.size(1) == gamma.numel(), "BatchNorm: the rows have another width");
   if (!pass.training()) {
     const torch::Tensor scale = gamma * torch::rsqrt(variance + kEps);
@@ -126,13 +151,14 @@ torch::Tensor BatchNorm::forward(const torch::Tensor& x, const Pass& pass) {
   }
   if (x.size(0) == 0) return x;
   const torch::Tensor rows = x.contiguous();
-  const auto [m, v] = column_statistics(rows.detach());
-  {
-    at::NoGradGuard no_grad;
-    const double n = static_cast<double>(rows.size(0));
-    mean.mul_(1.0 - kMomentum).add_(m, kMomentum);
-    if (n > 1) variance.mul_(1.0 - kMomentum).add_(v, kMomentum * n / (n - 1));
+  if (rows.is_cuda()) {
+    return DeviceBatchNorm::apply(
+        rows, gamma, beta, mean, variance,
+        counted.defined() ? counted : torch::empty({0}, rows.options().dtype(torch::kInt64)));
   }
+  ensure(!counted.defined(), "BatchNorm: on the host all rows count");
+  const auto [m, v] = column_statistics(rows.detach());
+  update(m, v, rows.size(0));
   return BatchNormFunction::apply(rows, gamma, beta, m, torch::rsqrt(v + kEps));
 }
 

@@ -49,7 +49,7 @@ torch::Tensor GatLayer::attend(const torch::Tensor& u, const AdjacencyPtr& patte
   const torch::Tensor by_head = u.view({-1, heads, channels});
   const torch::Tensor as_source = (by_head * source).sum(2);  // [n, heads]
   const torch::Tensor as_target = (by_head * target).sum(2);
-  const auto [from, to] = edge_list(*pattern);
+  const auto [from, to] = edge_list(pattern->on(u.device()));
   const torch::Tensor score = torch::leaky_relu(
       ops::gather_rows(as_source, from) + ops::gather_rows(as_target, to), kGatSlope);
   const torch::Tensor alpha = ops::row_softmax(pattern, score);  // [nnz, heads]

@@ -13,8 +13,8 @@ class Gcnii : public Backbone {
   Gcnii(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
         int64_t features, int64_t classes)
       : dropout_(options.dropout),
-        operators_([dtype = set.dtype()](const AdjacencyPtr& edges) {
-          return transposed(make_propagation("kipf", edges, {}, dtype));
+        operators_([dtype = set.dtype(), device = set.device()](const AdjacencyPtr& edges) {
+          return transposed(make_propagation("kipf", edges, {}, dtype, device));
         }),
         first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
         last_(set, tensor_name(prefix, "linear", 2), options.hidden, classes) {
@@ -26,7 +26,7 @@ class Gcnii : public Backbone {
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gcnii", false);
     const Propagation p = operators_.get(input.edges);
-    const Features x = drop_features(input.x, dropout_, pass);
+    const Features x = drop_features(input.x, dropout_, pass, first_.weight.device());
     const torch::Tensor h0 = torch::relu(first_.forward(x));
     torch::Tensor h = h0;
     for (const GcniiLayer& layer : layers_) {

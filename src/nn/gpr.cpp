@@ -16,7 +16,7 @@ class Gpr : public Backbone {
   Gpr(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
       int64_t features, int64_t classes)
       : dropout_(options.dropout),
-        operators_("kipf", set.dtype()),
+        operators_("kipf", set.dtype(), set.device()),
         first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
         second_(set, tensor_name(prefix, "linear", 2), options.hidden, classes),
         coefficients_(set.parameter(tensor_name(prefix, "coefficients"),
@@ -24,7 +24,7 @@ class Gpr : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gpr", false);
-    const Features x = drop_features(input.x, dropout_, pass);
+    const Features x = drop_features(input.x, dropout_, pass, first_.weight.device());
     const torch::Tensor hidden = pass.dropout(torch::relu(first_.forward(x)), dropout_);
     const torch::Tensor scores = pass.dropout(second_.forward(hidden), kPropagationDropout);
     return {hidden, generalised_pagerank(operators_.get(input.edges), scores, coefficients_)};

@@ -14,7 +14,7 @@ class LayerStack final : public GraphEncoder {
  public:
   LayerStack(ParameterSet& set, const std::string& name, const GraphEncoderOptions& options,
              int64_t width, int64_t edge_width)
-      : options_(options), width_(width), dtype_(set.dtype()) {
+      : options_(options), width_(width), dtype_(set.dtype()), device_(set.device()) {
     if (options.virtual_node && !options.embed && width != options.hidden) {
       fail(ErrorKind::config,
            "a virtual node is as wide as the layers ({}), but the rows have {} columns; use embed",
@@ -41,13 +41,15 @@ class LayerStack final : public GraphEncoder {
 
   torch::Tensor forward(const GraphInput& input, Pass& pass) override {
     torch::Tensor h = first_rows(input);
-    const Messages messages = make_messages(options_.layer, input, dtype_);
+    const Messages messages = make_messages(options_.layer, input, dtype_, device_);
     torch::Tensor v, graph_of_row;
     if (virtual_node_) {
       const torch::Tensor& offsets = input.node_offsets;
       v = virtual_node_->start(offsets.numel() - 1);
-      graph_of_row =
-          torch::repeat_interleave(offsets.slice(0, 1) - offsets.slice(0, 0, offsets.numel() - 1));
+      const int64_t graphs = offsets.numel() - 1;
+      graph_of_row = torch::repeat_interleave(torch::arange(graphs, offsets.options()),
+                                              offsets.slice(0, 1) - offsets.slice(0, 0, graphs),
+                                              /*dim=*/0, h.size(0));
     }
     for (size_t l = 0; l < layers_.size(); ++l) {
       const bool last = l + 1 == layers_.size();
@@ -79,13 +81,15 @@ class LayerStack final : public GraphEncoder {
     if (input.x.sparse) {
       fail(ErrorKind::config, "graph encoder: sparse features need an embedding; set embed");
     }
-    const torch::Tensor dense = input.x.dense.to(dtype_);
-    return input.x.shift.defined() ? dense - input.x.shift.to(dtype_) : dense;
+    const Features x = input.x.on(device_);
+    const torch::Tensor dense = x.dense.to(dtype_);
+    return x.shift.defined() ? dense - x.shift.to(dtype_) : dense;
   }
 
   GraphEncoderOptions options_;
   int64_t width_;
   torch::Dtype dtype_;
+  torch::Device device_;
   Linear embed_;
   std::vector<std::unique_ptr<GraphLayer>> layers_;
   std::vector<BatchNorm> norms_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 #include "grm/nn/graph_layers.h"
 #include "grm/ops/sparse.h"
 
@@ -10,13 +11,13 @@ namespace grm::nn {
 namespace {
 
 torch::Tensor checked(const torch::Tensor& weights, const char* what, const Adjacency& edges,
-                      torch::Dtype dtype) {
+                      torch::Dtype dtype, const torch::Device& device) {
   if (!weights.defined()) return {};
   if (weights.dim() != 1 || weights.numel() != edges.nnz()) {
     fail(ErrorKind::shape, "graph encoder: {} of {} numbers came for {} edges", what,
          weights.numel(), edges.nnz());
   }
-  return weights.to(dtype);
+  return on_device(weights, device).to(dtype);
 }
 
 torch::Tensor product(const torch::Tensor& a, const torch::Tensor& b) {
@@ -44,27 +45,29 @@ void source_normalisation(const Adjacency& edges, torch::Tensor& by_edge, torch:
 
 }  // namespace
 
-Messages make_messages(const std::string& kind, const GraphInput& input, torch::Dtype dtype) {
+Messages make_messages(const std::string& kind, const GraphInput& input, torch::Dtype dtype,
+                       const torch::Device& device) {
   const Adjacency& edges = *input.edges;
   Messages messages;
   messages.edges = input.edges;
   if (input.edge_x.sparse || input.edge_x.dense.defined()) messages.edge_x = &input.edge_x;
-  const torch::Tensor mask = checked(input.mask, "a mask", edges, dtype);
-  const torch::Tensor data = checked(input.edge_weights, "edge weights", edges, dtype);
+  const torch::Tensor mask = checked(input.mask, "a mask", edges, dtype, device);
+  const torch::Tensor data = checked(input.edge_weights, "edge weights", edges, dtype, device);
   if (kind == "gin") {
     messages.weights = mask;
   } else if (kind == "gcn") {
     torch::Tensor by_edge, by_node;
     source_normalisation(edges, by_edge, by_node);
-    messages.weights = product(by_edge.to(dtype), mask);
-    messages.inverse_degree = by_node.to(dtype);
+    messages.weights = product(on_device(by_edge.to(dtype), device), mask);
+    messages.inverse_degree = on_device(by_node.to(dtype), device);
   } else if (kind == "arma") {
-    const torch::Tensor ones = torch::ones({edges.nnz()}, torch::dtype(dtype));
+    const torch::Tensor ones = torch::ones({edges.nnz()}, torch::dtype(dtype).device(device));
     messages.weights = product(ops::normalise(input.edges, data.defined() ? data : ones), mask);
   } else {
     messages.weights = product(data, mask);
     if (kind == "le") {
-      messages.sums = ops::row_sum(input.edges, messages.weights).to(dtype).unsqueeze(1);
+      const torch::Tensor sums = ops::row_sum(input.edges, messages.weights).to(dtype);
+      messages.sums = on_device(sums, device).unsqueeze(1);
     }
   }
   return messages;

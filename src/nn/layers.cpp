@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "grm/ops/propagate.h"
 #include "grm/ops/sparse.h"
 
 namespace grm::nn {
@@ -30,7 +31,7 @@ GcnLayer::GcnLayer(ParameterSet& set, const std::string& name, int64_t in, int64
       bias(set.constant(name + ".bias", {out}, 0.0)) {}
 
 torch::Tensor GcnLayer::forward(const torch::Tensor& x, const Propagation& p) const {
-  return p.apply(torch::mm(x, weight)) + bias;
+  return ops::propagate(p.pattern, p.weights, torch::mm(x, weight), bias, ops::Activation::none);
 }
 
 torch::Tensor GcnLayer::forward(const Features& x, const Propagation& p,
@@ -38,7 +39,7 @@ torch::Tensor GcnLayer::forward(const Features& x, const Propagation& p,
   torch::Tensor product = shared ? shared->value : torch::Tensor();
   if (!product.defined()) product = ops::feature_linear(x, weight);
   if (shared) shared->value = product;
-  return p.apply(product) + bias;
+  return ops::propagate(p.pattern, p.weights, product, bias, ops::Activation::none);
 }
 
 }  // namespace grm::nn

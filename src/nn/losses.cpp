@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 
 namespace grm::nn {
 
@@ -13,18 +14,21 @@ torch::Tensor supervised_loss(LossKind kind, const torch::Tensor& logits, const 
   }
   if (y.numel() == 0) fail(ErrorKind::data, "the loss of no rows is not defined");
   const int64_t classes = logits.size(1);
-  const int64_t low = y.min().item<int64_t>(), high = y.max().item<int64_t>();
-  if (low < 0 || high >= classes) {
-    fail(ErrorKind::data, "the loss was given the label {}, but labels must lie in 0..{}",
-         low < 0 ? low : high, classes - 1);
+  if (y.device().is_cpu()) {  // labels on a GPU were checked before they went there
+    const int64_t low = y.min().item<int64_t>(), high = y.max().item<int64_t>();
+    if (low < 0 || high >= classes) {
+      fail(ErrorKind::data, "the loss was given the label {}, but labels must lie in 0..{}",
+           low < 0 ? low : high, classes - 1);
+    }
   }
+  const torch::Tensor labels = to_place_of(y, logits);
   if (kind == LossKind::softmax) {
-    return torch::nll_loss(torch::log_softmax(logits, 1), y);
+    return torch::nll_loss(torch::log_softmax(logits, 1), labels);
   }
   if (classes != 2) {
     fail(ErrorKind::shape, "the 2-output loss was given {} outputs per row", classes);
   }
-  const torch::Tensor t = torch::one_hot(y, 2).to(logits.scalar_type());
+  const torch::Tensor t = torch::one_hot(labels, 2).to(logits.scalar_type());
   return torch::binary_cross_entropy_with_logits(logits, t);
 }
 

@@ -1,18 +1,60 @@
 #include "grm/nn/parameters.h"
 
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
 #include <cmath>
 
+#include "dispatch.h"
 #include "grm/core/error.h"
 
 namespace grm::nn {
 namespace {
 
+/// Dropout of a GPU, which draws its mask anew for the gradient.
+struct DeviceDropout : torch::autograd::Function<DeviceDropout> {
+  static torch::Tensor apply_mask(const torch::Tensor& x, double rate, uint64_t key,
+                                  const uint64_t* key_place) {
+    const torch::Tensor from = x.contiguous();
+    torch::Tensor y = torch::empty_like(from);
+    AT_DISPATCH_FLOATING_TYPES(from.scalar_type(), "dropout", [&] {
+      dispatch::dropout<scalar_t>(place_of(from), from.data_ptr<scalar_t>(), from.numel(), rate,
+                                  key, key_place, y.data_ptr<scalar_t>());
+    });
+    return y;
+  }
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
+                               double rate, int64_t key, int64_t key_place) {
+    context->saved_data["rate"] = rate;
+    context->saved_data["key"] = key;
+    context->saved_data["key_place"] = key_place;
+    return apply_mask(x, rate, static_cast<uint64_t>(key), as_place(key_place));
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    ensure(!at::GradMode::is_enabled(), "dropout on a GPU has no second derivative");
+    const double rate = context->saved_data["rate"].toDouble();
+    const auto key = static_cast<uint64_t>(context->saved_data["key"].toInt());
+    const int64_t key_place = context->saved_data["key_place"].toInt();
+    return {apply_mask(gradients[0], rate, key, as_place(key_place)), torch::Tensor(),
+            torch::Tensor(), torch::Tensor()};
+  }
+  // Saved values are integers.
+  static const uint64_t* as_place(int64_t place) {
+    return reinterpret_cast<const uint64_t*>(place);
+  }
+};
+
 std::string shape_text(at::IntArrayRef shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "]";
+}
+
+void check_rate(double p) {
+  if (!(p >= 0.0 && p < 1.0)) {
+    fail(ErrorKind::config, "the dropout rate is {}, but it must be at least 0 and below 1", p);
+  }
 }
 
 }  // namespace
@@ -27,7 +69,7 @@ void ParameterSet::check_new(const std::string& name) const {
 
 torch::Tensor ParameterSet::parameter(const std::string& name, const torch::Tensor& initial) {
   check_new(name);
-  torch::Tensor value = torch::empty(initial.sizes(), torch::dtype(dtype_));
+  torch::Tensor value = torch::empty(initial.sizes(), torch::dtype(dtype_).device(device_));
   value.copy_(initial.detach());
   parameters_.emplace_back(name, value.set_requires_grad(true));
   return value;
@@ -53,7 +95,7 @@ torch::Tensor ParameterSet::constant(const std::string& name, at::IntArrayRef sh
 
 torch::Tensor ParameterSet::buffer(const std::string& name, at::IntArrayRef shape, double value) {
   check_new(name);
-  buffers_.emplace_back(name, torch::full(shape, value, torch::dtype(dtype_)));
+  buffers_.emplace_back(name, torch::full(shape, value, torch::dtype(dtype_).device(device_)));
   return buffers_.back().second;
 }
 
@@ -80,7 +122,9 @@ int64_t ParameterSet::count() const {
 std::map<std::string, torch::Tensor> ParameterSet::snapshot() const {
   std::map<std::string, torch::Tensor> state;
   for (const Named* list : {&parameters_, &buffers_}) {
-    for (const auto& [name, tensor] : *list) state[name] = tensor.detach().clone();
+    for (const auto& [name, tensor] : *list) {
+      state[name] = tensor.detach().to(torch::kCPU, dtype_, /*non_blocking=*/false, /*copy=*/true);
+    }
   }
   return state;
 }
@@ -110,14 +154,23 @@ void ParameterSet::restore(const std::map<std::string, torch::Tensor>& state) {
   for (auto& [name, tensor] : all) tensor.copy_(state.at(name));
 }
 
+uint64_t Pass::next_key(double p) {
+  check_rate(p);
+  return key_of_call(key_, calls_++);
+}
+
 torch::Tensor Pass::dropout(const torch::Tensor& x, double p) {
-  if (!(p >= 0.0 && p < 1.0)) {
-    fail(ErrorKind::config, "the dropout rate is {}, but it must be at least 0 and below 1", p);
-  }
+  check_rate(p);
   if (!training_ || p == 0.0) return x;
+  if (x.is_cuda()) {
+    const uint64_t* place = places_ ? places_ + calls_ : nullptr;
+    const uint64_t key = key_of_call(key_, calls_++);
+    return DeviceDropout::apply(x, p, static_cast<int64_t>(key), reinterpret_cast<int64_t>(place));
+  }
   // Single precision for any x, so that float and double models drop the same entries.
   torch::Tensor mask = torch::empty(x.sizes(), torch::kFloat32);
-  Stream(mix64(key_, calls_++)).fill_uniform(mask.data_ptr<float>(), mask.numel(), 0.0f, 1.0f);
+  Stream(key_of_call(key_, calls_++))
+      .fill_uniform(mask.data_ptr<float>(), mask.numel(), 0.0f, 1.0f);
   mask.ge_(p);
   return x * mask.to(x.scalar_type()).mul_(1.0 / (1.0 - p));
 }

@@ -1,6 +1,7 @@
 #include <torch/types.h>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 #include "grm/nn/layers.h"
 #include "grm/ops/sparse.h"
 
@@ -11,39 +12,43 @@ torch::Tensor Propagation::apply(const torch::Tensor& rows) const {
 }
 
 Propagation make_propagation(const std::string& conv, const AdjacencyPtr& edges,
-                             const torch::Tensor& weights, torch::Dtype dtype) {
+                             const torch::Tensor& weights, torch::Dtype dtype,
+                             const torch::Device& device) {
   if (weights.defined() && (weights.dim() != 1 || weights.numel() != edges->nnz())) {
     fail(ErrorKind::shape, "{} edge weights were given for a graph of {} edges", weights.numel(),
          edges->nnz());
   }
-  const torch::Tensor given = weights.defined() ? weights.to(dtype) : weights;
+  const torch::Tensor given = weights.defined() ? on_device(weights, device).to(dtype) : weights;
   if (conv == "sum") return {edges, given};
   if (conv != "kipf") {
     fail(ErrorKind::config, "unknown convolution '{}': expected 'sum' or 'kipf'", conv);
   }
   torch::Tensor position;
   const AdjacencyPtr looped = with_self_loops(*edges, &position);
-  torch::Tensor all = torch::ones({looped->nnz()}, torch::dtype(dtype));
-  if (given.defined()) all = all.index_copy(0, position, given);
+  torch::Tensor all = torch::ones({looped->nnz()}, torch::dtype(dtype).device(device));
+  if (given.defined()) all = all.index_copy(0, to_place_of(position, all), given);
   return {looped, ops::normalise(looped, all)};
 }
 
-Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype) {
+Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype,
+                             const torch::Device& device) {
   const torch::Tensor& offsets = edges->in.offsets;
   const torch::Tensor degree = offsets.slice(0, 1) - offsets.slice(0, 0, edges->rows());
   const torch::Tensor share = torch::reciprocal(degree.to(torch::kFloat64)).to(dtype);
-  return {edges, torch::repeat_interleave(share, degree)};
+  return {edges, on_device(torch::repeat_interleave(share, degree), device)};
 }
 
 Propagation transposed(const Propagation& p) {
   const torch::Tensor weights =
-      p.weights.defined() ? p.weights.index_select(0, p.pattern->out_edge) : p.weights;
+      p.weights.defined() ? p.weights.index_select(0, to_place_of(p.pattern->out_edge, p.weights))
+                          : p.weights;
   return {with_transpose(p.pattern->out), weights};
 }
 
-PropagationCache::PropagationCache(const std::string& conv, torch::Dtype dtype)
-    : build_([conv, dtype](const AdjacencyPtr& edges) {
-        return make_propagation(conv, edges, {}, dtype);
+PropagationCache::PropagationCache(const std::string& conv, torch::Dtype dtype,
+                                   const torch::Device& device)
+    : build_([conv, dtype, device](const AdjacencyPtr& edges) {
+        return make_propagation(conv, edges, {}, dtype, device);
       }) {}
 
 Propagation PropagationCache::get(const AdjacencyPtr& edges) {

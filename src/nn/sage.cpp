@@ -13,8 +13,8 @@ class Sage : public Backbone {
   Sage(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
        int64_t features, int64_t classes)
       : options_(options),
-        means_([dtype = set.dtype()](const AdjacencyPtr& edges) {
-          return mean_propagation(edges, dtype);
+        means_([dtype = set.dtype(), device = set.device()](const AdjacencyPtr& edges) {
+          return mean_propagation(edges, dtype, device);
         }),
         norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden) {
     for (int64_t l = 1; l <= options.layers; ++l) {
@@ -29,7 +29,9 @@ class Sage : public Backbone {
     const Propagation plain = means_.get(input.edges);
     Propagation inner = plain;
     if (input.edge_weights.defined()) {
-      inner.weights = plain.weights * input.edge_weights.to(plain.weights.scalar_type());
+      inner.weights =
+          plain.weights *
+          to_place_of(input.edge_weights, plain.weights).to(plain.weights.scalar_type());
     }
     const Propagation& outer = options_.weight_last_layer ? inner : plain;
     torch::Tensor h;

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 
 #include "grm/nn/parameters.h"
 
 namespace grm::nn {
+
+namespace kernels {
+struct AdamStep;
+}
 
 /// Adam and AdamW. `decoupled` (AdamW): p <- p - lr wd p before the step. Otherwise (Adam): wd p is
 /// added to the gradient. betas 0.9 / 0.999, eps 1e-8; decay applies to all parameters, biases and
@@ -20,10 +25,18 @@ class Adam {
   /// Uses and keeps the gradients; a parameter without gradient is left alone.
   void step();
   void zero_grad();
+
+  /// For steps that a GPU records and replays, where no host code runs: the numbers of the next
+  /// step, to be copied to the device; the step with the numbers that stand at `place` there; and
+  /// the count of a step that was launched. All parameters with a gradient have taken equally many.
+  std::array<double, 7> next_step() const;
+  void step_at(const void* place);
+  void count_step();
+
   /// For schedules: a function of the epoch, so nothing about it needs saving.
   void set_lr(double lr) { lr_ = lr; }
 
-  /// Moments and step counts by parameter name, for exact resume.
+  /// Moments and step counts by parameter name, on the host, for exact resume.
   std::map<std::string, torch::Tensor> state() const;
   void restore(const std::map<std::string, torch::Tensor>& state);
 
@@ -33,6 +46,11 @@ class Adam {
     torch::Tensor parameter, first, second;
     int64_t steps = 0;
   };
+  kernels::AdamStep numbers(int64_t steps) const;
+  template <class T>
+  void step_on_device();
+  template <class T>
+  void step_at_place(const kernels::AdamStep* place);
   std::vector<Slot> slots_;
   double lr_, weight_decay_;
   bool decoupled_;

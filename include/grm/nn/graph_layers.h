@@ -85,8 +85,9 @@ const std::vector<std::string>& graph_layer_names();
 std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, const std::string& kind,
                                              const std::string& name, int64_t in, int64_t out,
                                              int64_t edge_width);
-/// The weights that layers of this kind give the messages of a batch.
-Messages make_messages(const std::string& kind, const GraphInput& input, torch::Dtype dtype);
+/// The weights that layers of this kind give the messages of a batch, on `device`.
+Messages make_messages(const std::string& kind, const GraphInput& input, torch::Dtype dtype,
+                       const torch::Device& device = torch::kCPU);
 
 /// The virtual node: a vector v per graph, from a learned one that starts at 0. It is added to the
 /// rows of its graph before a layer, and after it v <- dropout(MLP(v + sum of those rows)), MLP =

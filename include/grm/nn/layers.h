@@ -24,10 +24,16 @@ struct Linear {
 /// Every training pass updates the running statistics; one row alone has no unbiased variance, so
 /// it moves the running mean only. Sums are kept in double and do not depend on the thread count.
 struct BatchNorm {
+  static constexpr double kEps = 1e-5;
   torch::Tensor gamma, beta, mean, variance;
   BatchNorm() = default;
   BatchNorm(ParameterSet& set, const std::string& name, int64_t width);
-  torch::Tensor forward(const torch::Tensor& x, const Pass& pass);
+  /// `counted` ([1] int64 on a GPU): the number of leading rows that enter the statistics, for
+  /// batches whose size the host does not know; undefined: all.
+  torch::Tensor forward(const torch::Tensor& x, const Pass& pass,
+                        const torch::Tensor& counted = {});
+  /// Moves the running statistics towards those of `rows` rows: mean and biased variance.
+  void update(const torch::Tensor& m, const torch::Tensor& v, int64_t rows);
 };
 
 /// The linear operator that one graph convolution applies to node rows.
@@ -41,13 +47,15 @@ struct Propagation {
 
 /// Builds the operator of `conv` ("sum" or "kipf") for stored edges with optional weights [nnz];
 /// gradients reach the weights, through the degrees too. An existing self-loop keeps its weight;
-/// missing ones are added with weight 1.
+/// missing ones are added with weight 1. The operator's weights live on `device`.
 Propagation make_propagation(const std::string& conv, const AdjacencyPtr& edges,
                              const torch::Tensor& weights = {},
-                             torch::Dtype dtype = torch::kFloat32);
+                             torch::Dtype dtype = torch::kFloat32,
+                             const torch::Device& device = torch::kCPU);
 
 /// Mean over the in-neighbours: each pair j -> i weighs 1 / (number of pairs into i).
-Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype = torch::kFloat32);
+Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype = torch::kFloat32,
+                             const torch::Device& device = torch::kCPU);
 
 /// The same operator with its matrix transposed: a node receives from its out-neighbours.
 Propagation transposed(const Propagation& p);
@@ -58,7 +66,8 @@ Propagation transposed(const Propagation& p);
 class PropagationCache {
  public:
   using Builder = std::function<Propagation(const AdjacencyPtr&)>;
-  explicit PropagationCache(const std::string& conv, torch::Dtype dtype = torch::kFloat32);
+  explicit PropagationCache(const std::string& conv, torch::Dtype dtype = torch::kFloat32,
+                            const torch::Device& device = torch::kCPU);
   explicit PropagationCache(Builder build) : build_(std::move(build)) {}
   Propagation get(const AdjacencyPtr& edges);
   int64_t size() const { return static_cast<int64_t>(seen_.size()); }

@@ -7,7 +7,8 @@
 namespace grm::nn {
 
 /// Mean loss of the rows: softmax cross-entropy, or the 2-output BCE
-/// (1 / 2N) sum_ic [softplus(o_ic) - t_ic o_ic].   logits: [N, C], y: [N] int64.
+/// (1 / 2N) sum_ic [softplus(o_ic) - t_ic o_ic].   logits: [N, C], y: [N] int64, on
+/// any device.
 torch::Tensor supervised_loss(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y);
 
 /// Class probabilities: softmax over the logits, whatever the loss (the metrics rank by softmax).

@@ -9,17 +9,19 @@
 #include <vector>
 
 #include "grm/core/rng.h"
+#include "grm/graph/device.h"
 
 namespace grm::nn {
 
 /// The trainable tensors and buffers of a model, by name and in order of creation. Layers create
 /// their tensors here and keep handles; saving, loading and optimisers go over this list.
 /// Each initial draw comes from the stream "init" of its own name, so it does not depend on what
-/// else the model contains.
+/// else the model contains, nor on the device.
 class ParameterSet {
  public:
-  explicit ParameterSet(const Rng& init, torch::Dtype dtype = torch::kFloat32)
-      : init_(init), dtype_(dtype) {}
+  explicit ParameterSet(const Rng& init, torch::Dtype dtype = torch::kFloat32,
+                        const torch::Device& device = compute_device())
+      : init_(init), dtype_(dtype), device_(device) {}
   ParameterSet(const ParameterSet&) = delete;
   ParameterSet& operator=(const ParameterSet&) = delete;
 
@@ -41,8 +43,11 @@ class ParameterSet {
   std::vector<torch::Tensor> trainable() const;
   int64_t count() const;  // number of trainable scalars
   torch::Dtype dtype() const { return dtype_; }
+  /// Where the tensors live, and with them all numbers that the model computes.
+  const torch::Device& device() const { return device_; }
 
-  /// Copies of all parameters and buffers, and the way back (names and shapes must agree).
+  /// Copies of all parameters and buffers on the host, and the way back (names and shapes must
+  /// agree).
   std::map<std::string, torch::Tensor> snapshot() const;
   void restore(const std::map<std::string, torch::Tensor>& state);
 
@@ -50,6 +55,7 @@ class ParameterSet {
   void check_new(const std::string& name) const;
   Rng init_;
   torch::Dtype dtype_;
+  torch::Device device_;
   Named parameters_;
   Named buffers_;
 };
@@ -65,11 +71,21 @@ class Pass {
   /// x with each entry zeroed with probability p and the rest scaled by 1 / (1 - p); x itself when
   /// evaluating or p == 0.
   torch::Tensor dropout(const torch::Tensor& x, double p);
+  /// The key of the stream from which the next mask of rate p is drawn, for operators that draw it
+  /// themselves: element i belongs to entry i, which stays where the element is at least p.
+  uint64_t next_key(double p);
+  /// Masks drawn so far, and the key of the stream from which number `call` of them is drawn under
+  /// the pass's own key. Where the pass has a place in device memory, its keys stand there one
+  /// after the other.
+  uint64_t calls() const { return calls_; }
+  static uint64_t key_of_call(uint64_t key, uint64_t call) { return mix64(key, call); }
 
  private:
-  Pass(bool training, const Stream& dropout) : training_(training), key_(dropout.key()) {}
+  Pass(bool training, const Stream& dropout)
+      : training_(training), key_(dropout.key()), places_(dropout.place()) {}
   bool training_;
   uint64_t key_;
+  const uint64_t* places_;
   uint64_t calls_ = 0;
 };
 
