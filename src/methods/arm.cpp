@@ -24,6 +24,8 @@
 
 #include <algorithm>
 
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/domains.h"
 #include "grm/methods/draw.h"
@@ -49,7 +51,7 @@ ArmModel::ArmModel(nn::ParameterSet& set, const nn::BackboneOptions& options, in
                    int64_t features, int64_t classes)
     : options_(two_layer_gcn(options)),
       features_(features),
-      propagation_(options.conv, set.dtype()),
+      propagation_(options.conv, set.dtype(), set.device()),
       context_(nn::make_backbone(set, "context", options_, features, channels)),
       weight_(set.glorot("conv1.weight", features + channels, options.hidden)),
       bias_(set.constant("conv1.bias", {options.hidden}, 0.0)) {
@@ -75,7 +77,8 @@ torch::Tensor ArmModel::activate(const torch::Tensor& rows, nn::Pass& pass) {
 }
 
 torch::Tensor ArmModel::received(const nn::Propagation& p) const {
-  return ops::row_sum(p.pattern, p.weights).to(weight_.scalar_type()).unsqueeze(1);
+  const torch::Tensor sums = ops::row_sum(p.pattern, p.weights).to(weight_.scalar_type());
+  return to_place_of(sums, weight_).unsqueeze(1);
 }
 
 torch::Tensor ArmModel::predict(const Graph& graph, const torch::Tensor& shared_rows,
@@ -114,12 +117,11 @@ torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& sh
       }
       ends.push_back(static_cast<int64_t>(source.size()));
     }
-    const torch::Tensor from = as_tensor(source);
-    torch::Tensor h =
-        activate(shared_rows.index_select(0, from) +
-                     a.index_select(0, from) * shifts.index_select(0, as_tensor(context)),
-                 pass);
-    if (p.weights.defined()) h = h * p.weights.index_select(0, as_tensor(edge)).unsqueeze(1);
+    const torch::Tensor from = to_place_of(as_tensor(source), shared_rows);
+    torch::Tensor h = activate(select_rows(shared_rows, from) +
+                                   select_rows(a, from) * select_rows(shifts, as_tensor(context)),
+                               pass);
+    if (p.weights.defined()) h = h * select_rows(p.weights, as_tensor(edge)).unsqueeze(1);
     results.push_back(
         torch::addmm(second_.bias, ops::segment_sum(as_tensor(ends), h), second_.weight));
   }
@@ -178,9 +180,15 @@ class Arm final : public Method {
     const std::vector<Domain>& domains = provider_.domains(epoch);
     const int64_t steps = steps_per_epoch();
     std::vector<double> sums(domains.size(), 0.0), counts(domains.size(), 0.0);
+    EpochLosses losses;
+    for (int64_t step = 0; step < steps; ++step) train_step(domains, epoch, step, losses);
+    const std::vector<double> of_batches = read_scalars(losses.batches);
+    for (size_t b = 0; b < of_batches.size(); ++b) {
+      sums[losses.domain_of_batch[b]] += of_batches[b];
+      counts[losses.domain_of_batch[b]] += 1.0;
+    }
     double total = 0.0;
-    for (int64_t step = 0; step < steps; ++step)
-      total += train_step(domains, epoch, step, sums, counts);
+    for (const double loss : read_scalars(losses.steps)) total += loss;
     total /= static_cast<double>(steps);
     // A domain that no batch of this epoch fell on is told the mean, which favours nothing.
     for (size_t d = 0; d < sums.size(); ++d) sums[d] = counts[d] > 0 ? sums[d] / counts[d] : total;
@@ -198,14 +206,14 @@ class Arm final : public Method {
       const torch::Tensor support =
           draw_nodes(torch::arange(n), options_.support, rng_.stream("inference"));
       const torch::Tensor context = ArmModel::context_of_batch(rows, support);
-      return model_.predict(graph, shared, context, pass).index_select(0, nodes);
+      return select_rows(model_.predict(graph, shared, context, pass), nodes);
     }
     const torch::Tensor order = draw_nodes(torch::arange(n), n, rng_.stream("inference"));
     std::vector<int64_t> ends;
     for (int64_t at = 0; at < n; at += options_.support) ends.push_back(at);
     ends.push_back(n);
     const torch::Tensor contexts =
-        ops::segment_mean(torch::tensor(ends, torch::kInt64), rows.index_select(0, order));
+        ops::segment_mean(torch::tensor(ends, torch::kInt64), select_rows(rows, order));
     torch::Tensor context_of = torch::empty({n}, torch::kInt64);
     context_of.index_copy_(0, order, torch::arange(n).floor_divide(options_.support));
     return model_.predict_each(graph, shared, contexts, context_of, nodes.contiguous());
@@ -228,9 +236,15 @@ class Arm final : public Method {
     return std::clamp<int64_t>((nodes + per_step - 1) / per_step, 1, options_.steps_cap);
   }
 
-  // One step on `batches` batches; adds their losses to the sums of their domains.
-  double train_step(const std::vector<Domain>& domains, int64_t epoch, int64_t step,
-                    std::vector<double>& sums, std::vector<double>& counts) {
+  // Losses of an epoch, read at its end.
+  struct EpochLosses {
+    std::vector<torch::Tensor> steps, batches;
+    std::vector<size_t> domain_of_batch;
+  };
+
+  // One step on `batches` batches.
+  void train_step(const std::vector<Domain>& domains, int64_t epoch, int64_t step,
+                  EpochLosses& losses) {
     struct Encoded {
       torch::Tensor context_rows, shared;
     };
@@ -251,17 +265,18 @@ class Arm final : public Method {
       const torch::Tensor context = ArmModel::context_of_batch(at->second.context_rows, nodes);
       nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
       const torch::Tensor logits = model_.predict(domain.graph, at->second.shared, context, pass);
-      const torch::Tensor loss = nn::supervised_loss(view_.loss, logits.index_select(0, nodes),
+      const torch::Tensor loss = nn::supervised_loss(view_.loss, select_rows(logits, nodes),
                                                      domain.labels.y.index_select(0, nodes));
-      sums[d] += loss.item<double>();
-      counts[d] += 1.0;
+      losses.batches.push_back(loss.detach());
+      losses.domain_of_batch.push_back(d);
       const torch::Tensor part = loss / static_cast<double>(options_.batches);
       total = total.defined() ? total + part : part;
     }
     optimiser_.zero_grad();
+    const Stage stage("backward");
     total.backward();
     optimiser_.step();
-    return total.item<double>();
+    losses.steps.push_back(total.detach());
   }
 
   ArmOptions options_;

@@ -2,6 +2,8 @@
 
 #include <torch/types.h>
 
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/nn/losses.h"
 
 namespace grm {
@@ -13,7 +15,8 @@ void OptimiserOptions::declare(OptionList& list) {
 }
 
 torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits) {
-  return nn::supervised_loss(kind, logits.index_select(0, labels.loss),
+  const Stage stage("losses");
+  return nn::supervised_loss(kind, select_rows(logits, labels.loss),
                              labels.y.index_select(0, labels.loss));
 }
 
@@ -42,6 +45,7 @@ nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, 
                                            const AdjacencyPtr& edges,
                                            const torch::Tensor& edge_weights,
                                            SharedProducts* shared) {
+  const Stage stage("classify");
   nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
   return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights,
                              shared ? shared->of(domain.graph) : nullptr},
@@ -51,8 +55,7 @@ nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, 
 torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
   const at::NoGradGuard no_grad;
   nn::Pass pass = nn::Pass::evaluate();
-  return backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass)
-      .logits.index_select(0, nodes);
+  return select_rows(backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass).logits, nodes);
 }
 
 }  // namespace grm

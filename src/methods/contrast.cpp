@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "contrast_device.h"
 #include "contrast_kernels.h"
+#include "contrast_tiles.h"
+#include "dispatch.h"
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 
 namespace grm {
 namespace {
@@ -23,17 +26,13 @@ using torch::Tensor;
 //   u-v:              e_ij (r1_i + r2_j) - [i = j] / (n tau)
 //                     - gamma act_i / n (m_ij e^{c_ij} / d3_i - [i = j]).
 template <class T>
-class Tiles {
+class Tiles : public ContrastTiles {
  public:
   Tiles(const Tensor& u, const Tensor& v, const Tensor& y1, const Tensor& y2, double tau,
         double gamma, int64_t block)
-      : n_(u.size(0)),
-        block_(std::min(block, std::max<int64_t>(n_, 1))),
+      : ContrastTiles(u, v, block),
         inverse_tau_(1.0 / tau),
         gamma_(gamma),
-        rows_{u, v},
-        gradient_{torch::zeros_like(u), torch::zeros_like(v)},
-        space_(torch::empty({block_ * block_}, u.options())),
         wanted_(n_),
         cluster_(n_),
         diagonal_(n_) {
@@ -53,33 +52,8 @@ class Tiles {
 
   double contrast() const { return contrast_; }
   double conditional() const { return conditional_; }
-  const Tensor& gradient(int view) const { return gradient_[view]; }
 
  private:
-  // Tiles of u u^T and v v^T on and above the diagonal, and all tiles of u v^T.
-  template <class Body>
-  void for_tiles(const Body& body) {
-    for (int64_t i = 0; i < n_; i += block_) {
-      for (int64_t j = 0; j < n_; j += block_) {
-        if (j >= i) body(0, 0, i, j);
-        if (j >= i) body(1, 1, i, j);
-        body(0, 1, i, j);
-      }
-    }
-  }
-
-  int64_t height(int64_t at) const { return std::min(block_, n_ - at); }
-  Tensor part(int view, int64_t at) const { return rows_[view].narrow(0, at, height(at)); }
-
-  // Cosines of two blocks; inside one view a node is not compared with itself.
-  Tensor tile(int a, int b, int64_t i, int64_t j) {
-    const int64_t rows = height(i), cols = height(j);
-    Tensor c = space_.narrow(0, 0, rows * cols).view({rows, cols});
-    at::mm_out(c, part(a, i), part(b, j).t());
-    if (a == b && i == j) c.fill_diagonal_(-std::numeric_limits<double>::infinity());
-    return c;
-  }
-
   kernels::TileClusters clusters(int a, int b, int64_t i, int64_t j) const {
     if (a == b) return {};
     return {wanted_.data() + i, cluster_.data() + j};
@@ -129,13 +103,10 @@ class Tiles {
         p[k * c.size(1) + k] += static_cast<T>(conditional - inverse_tau_ / n);
       }
     }
-    gradient_[a].narrow(0, i, height(i)).addmm_(c, part(b, j));
-    if (a != b || i != j) gradient_[b].narrow(0, j, height(j)).addmm_(c.t(), part(a, i));
+    add_products(a, b, i, j, c);
   }
 
-  int64_t n_, block_;
   double inverse_tau_, gamma_;
-  Tensor rows_[2], gradient_[2], space_;
   std::vector<int32_t> wanted_, cluster_;
   std::vector<double> diagonal_, sums_[2], cluster_sums_;
   std::vector<T> scales_[2], cluster_scale_;
@@ -147,6 +118,15 @@ struct Contrast : torch::autograd::Function<Contrast> {
                         const Tensor& y1, const Tensor& y2, double tau, double gamma, int64_t block,
                         ContrastTerms* terms) {
     Tensor loss;
+    if (u.is_cuda()) {
+      const DeviceContrast found =
+          device_contrast(u.contiguous(), v.contiguous(), y1, y2, tau, gamma, block);
+      context->save_for_backward({found.gradient[0], found.gradient[1]});
+      const Tensor read = found.terms.cpu();
+      terms->contrast = read.data_ptr<double>()[0];
+      terms->conditional = read.data_ptr<double>()[1];
+      return torch::full({}, terms->contrast - gamma * terms->conditional, u.options());
+    }
     AT_DISPATCH_FLOATING_TYPES(u.scalar_type(), "contrast", [&] {
       Tiles<scalar_t> tiles(u.contiguous(), v.contiguous(), y1.contiguous(), y2.contiguous(), tau,
                             gamma, block);
@@ -179,9 +159,11 @@ ContrastTerms contrast_loss(const Tensor& z1, const Tensor& z2, const Tensor& y1
   ensure(z1.dim() == 2 && z1.sizes() == z2.sizes() && z1.size(0) > 0,
          "contrast: two views of the same nodes are needed");
   ensure(y1.numel() == z1.size(0) && y2.numel() == z1.size(0), "contrast: a cluster per node");
-  ensure(tau >= 0.05 && block > 0, "contrast: tau or the block is too small");
+  ensure(tau >= 0.05 && block >= 0, "contrast: tau or the block is too small");
+  if (block == 0) block = z1.is_cuda() ? 4096 : 512;
   ContrastTerms terms;
-  terms.loss = Contrast::apply(unit_rows(z1), unit_rows(z2), y1, y2, tau, gamma, block, &terms);
+  terms.loss = Contrast::apply(unit_rows(z1), unit_rows(z2), to_place_of(y1, z1),
+                               to_place_of(y2, z1), tau, gamma, block, &terms);
   return terms;
 }
 
@@ -190,6 +172,11 @@ Tensor sinkhorn(const Tensor& s, double epsilon, int64_t iterations) {
   const Tensor scores = s.detach().contiguous();
   Tensor q = torch::empty_like(scores);
   AT_DISPATCH_FLOATING_TYPES(s.scalar_type(), "sinkhorn", [&] {
+    if (scores.is_cuda()) {
+      dispatch::sinkhorn<scalar_t>(place_of(scores), scores.data_ptr<scalar_t>(), s.size(0),
+                                   s.size(1), epsilon, iterations, q.data_ptr<scalar_t>());
+      return;
+    }
     kernels::sinkhorn<scalar_t>(scores.data_ptr<scalar_t>(), s.size(0), s.size(1), epsilon,
                                 iterations, q.data_ptr<scalar_t>());
   });

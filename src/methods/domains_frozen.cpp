@@ -9,6 +9,7 @@
 #include "grm/core/files.h"
 #include "grm/core/log.h"
 #include "grm/data/describe.h"
+#include "grm/graph/device.h"
 #include "grm/io/safetensors.h"
 #include "grm/methods/eerm.h"
 
@@ -65,6 +66,8 @@ std::string cache_path(const EermOptions& options, int64_t epochs, const TrainVi
   std::string key = fmt::format("frozen domains 1\nseed {}\nepochs {}\n{}\n", rng.seed(), epochs,
                                 fingerprint_of(view));
   for (const Option& option : list.options()) key += option.key + " = " + option.get() + "\n";
+  // Sums are rounded otherwise on a GPU, and what is drawn from them may differ.
+  if (compute_device().is_cuda()) key += "device cuda\n";
   return cache_folder() + "/domains/" + sha256(key) + ".safetensors";
 }
 

@@ -17,6 +17,8 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/domains.h"
 #include "grm/methods/group_dro.h"
@@ -63,12 +65,11 @@ class Drnn final : public BackboneMethod {
     if (log_q_.empty()) log_q_.assign(count, -std::log(static_cast<double>(count)));
     SharedProducts shared;
     std::vector<torch::Tensor> losses;
-    std::vector<double> values;
     for (size_t g = 0; g < count; ++g) {
       losses.push_back(
           loss_of(domains[g], forward(domains[g], epoch, g, nullptr, {}, &shared).logits));
-      values.push_back(losses.back().item<double>());
     }
+    const std::vector<double> values = read_scalars(losses);
     update_group_weights(log_q_, values, eta_);
     torch::Tensor objective;
     double mean = 0.0;
@@ -78,6 +79,7 @@ class Drnn final : public BackboneMethod {
       mean += values[g] / static_cast<double>(count);
     }
     optimiser_.zero_grad();
+    const Stage stage("backward");
     objective.backward();
     optimiser_.step();
     provider_.feedback(epoch, values);

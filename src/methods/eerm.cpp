@@ -28,6 +28,8 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/table.h"
 
 namespace grm {
@@ -164,9 +166,7 @@ void Eerm::explore(const Span& span, int64_t epoch, int64_t m) {
   std::vector<double> values;
   {
     const at::NoGradGuard no_grad;
-    for (const torch::Tensor& loss : losses(span, flips, epoch, 1 + m)) {
-      values.push_back(loss.item<double>());
-    }
+    values = read_scalars(losses(span, flips, epoch, 1 + m));
   }
   learn(span, flips, number, view_risk(values, 0.0).variance);
 }
@@ -185,15 +185,14 @@ void Eerm::learn(const Span& span, const Flips& flips, int64_t number, double re
 
 ViewRisk Eerm::classifier_step(const Span& span, const Flips& flips, int64_t epoch) {
   const std::vector<torch::Tensor> by_view = losses(span, flips, epoch, 0);
-  std::vector<double> values;
-  for (const torch::Tensor& loss : by_view) values.push_back(loss.item<double>());
-  const ViewRisk risk = view_risk(values, beta_at(epoch));
+  const ViewRisk risk = view_risk(read_scalars(by_view), beta_at(epoch));
   torch::Tensor objective;
   for (size_t k = 0; k < by_view.size(); ++k) {
     const torch::Tensor term = by_view[k] * risk.weights[k];
     objective = k == 0 ? term : objective + term;
   }
   optimiser_.zero_grad();
+  const Stage stage("backward");
   objective.backward();
   optimiser_.step();
   return risk;

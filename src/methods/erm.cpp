@@ -7,6 +7,8 @@
 // the gradient only once per epoch, so that later graphs step along the sum of gradients.
 #include <torch/types.h>
 
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/table.h"
 
@@ -35,17 +37,20 @@ class Erm final : public BackboneMethod {
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const bool per_domain = options_.update != "mean";
     const double share = 1.0 / static_cast<double>(view_.training.size());
-    double total = 0.0;
+    std::vector<torch::Tensor> losses;
     optimiser_.zero_grad();
     for (size_t d = 0; d < view_.training.size(); ++d) {
       const Domain& domain = view_.training[d];
       if (options_.update == "per_domain") optimiser_.zero_grad();
       const torch::Tensor loss = loss_of(domain, forward(domain, epoch, d).logits);
+      const Stage stage("backward");
       (per_domain ? loss : loss * share).backward();
       if (per_domain) optimiser_.step();
-      total += loss.item<double>() * share;
+      losses.push_back(loss.detach());
     }
     if (!per_domain) optimiser_.step();
+    double total = 0.0;
+    for (const double loss : read_scalars(losses)) total += loss * share;
     return {{"total", total}};
   }
 

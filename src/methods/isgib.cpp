@@ -25,6 +25,8 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/draw.h"
 #include "grm/methods/table.h"
@@ -47,8 +49,12 @@ void for_blocks(int64_t rows, int64_t block, Body body) {
 }
 
 // Row by row, then in double: the order does not depend on the number of threads.
-double total(const Tensor& matrix) {
-  return matrix.sum(1).to(torch::kFloat64).sum().item<double>();
+Tensor total(const Tensor& matrix) {
+  return matrix.sum(1).to(torch::kFloat64).sum();
+}
+
+Tensor zero_of(const Tensor& like) {
+  return torch::zeros({}, like.options().dtype(torch::kFloat64));
 }
 
 struct LabelRelation : torch::autograd::Function<LabelRelation> {
@@ -60,7 +66,7 @@ struct LabelRelation : torch::autograd::Function<LabelRelation> {
   static Tensor forward(AutogradContext* context, const Tensor& z, const Tensor& y, int64_t block) {
     context->save_for_backward({z, y});
     context->saved_data["block"] = block;
-    double same = 0.0, diff = 0.0;
+    Tensor same = zero_of(z), diff = zero_of(z);
     for_blocks(z.size(0), block, [&](int64_t begin, int64_t count) {
       const Tensor agree = agreement(y, begin, count);
       const Tensor u = torch::mm(z.narrow(0, begin, count), z.t());
@@ -68,7 +74,7 @@ struct LabelRelation : torch::autograd::Function<LabelRelation> {
       same += total(cost.masked_fill(agree.logical_not(), 0));
       diff += total(cost.masked_fill(agree, 0));
     });
-    return torch::tensor({same, diff}, torch::kFloat64).to(z.scalar_type());
+    return torch::stack({same, diff}).to(z.scalar_type());
   }
 
   // With g_ij = dL/du_ij, which is symmetric: dL/dz_i = 2 sum_j g_ij z_j.
@@ -95,33 +101,29 @@ struct SecondOrder : torch::autograd::Function<SecondOrder> {
   }
 
   static Tensor forward(AutogradContext* context, const Tensor& a, const Tensor& z, int64_t block) {
-    double squares = 0.0;
+    Tensor squares = zero_of(z);
     for_blocks(z.size(0), block, [&](int64_t begin, int64_t count) {
       squares += total(difference(a, z, begin, count).square());
     });
-    const double norm = std::sqrt(squares);
-    context->save_for_backward({a, z});
+    const Tensor norm = squares.sqrt();
+    context->save_for_backward({a, z, norm});
     context->saved_data["block"] = block;
-    context->saved_data["norm"] = norm;
-    return torch::scalar_tensor(norm, z.options());
+    return norm.to(z.scalar_type());
   }
 
   // M = a a^T - z z^T is symmetric: da = 2 (M / norm) a and dz = -2 (M / norm) z.
   static variable_list backward(AutogradContext* context, variable_list outputs) {
     ensure(!at::GradMode::is_enabled(), "second_order has no second derivative");
     const variable_list saved = context->get_saved_variables();
-    const Tensor &a = saved[0], &z = saved[1];
-    Tensor da = torch::zeros_like(a), dz = torch::zeros_like(z);
-    const double norm = context->saved_data["norm"].toDouble();
-    if (norm > 0.0) {
-      const double scale = 2.0 * outputs[0].item<double>() / norm;
-      for_blocks(z.size(0), context->saved_data["block"].toInt(),
-                 [&](int64_t begin, int64_t count) {
-                   const Tensor m = difference(a, z, begin, count) * scale;
-                   da.narrow(0, begin, count).copy_(torch::mm(m, a));
-                   dz.narrow(0, begin, count).copy_(torch::mm(m, z).neg_());
-                 });
-    }
+    const Tensor &a = saved[0], &z = saved[1], &norm = saved[2];
+    Tensor da = torch::empty_like(a), dz = torch::empty_like(z);
+    const Tensor share = 2.0 * outputs[0].to(torch::kFloat64) / norm;
+    const Tensor scale = torch::where(norm > 0.0, share, torch::zeros_like(share));
+    for_blocks(z.size(0), context->saved_data["block"].toInt(), [&](int64_t begin, int64_t count) {
+      const Tensor m = difference(a, z, begin, count) * scale;
+      da.narrow(0, begin, count).copy_(torch::mm(m, a));
+      dz.narrow(0, begin, count).copy_(torch::mm(m, z).neg_());
+    });
     return {da, dz, Tensor()};
   }
 };
@@ -131,7 +133,7 @@ struct SecondOrder : torch::autograd::Function<SecondOrder> {
 Tensor label_relation(const Tensor& z, const Tensor& y, int64_t block) {
   ensure(block > 0 && z.dim() == 2 && y.dim() == 1 && y.size(0) == z.size(0),
          "label_relation: rows, labels and block do not fit");
-  return LabelRelation::apply(z, y, block);
+  return LabelRelation::apply(z, to_place_of(y, z), block);
 }
 
 Tensor individual(const Tensor& critic, const Tensor& z) {
@@ -196,7 +198,7 @@ class IsGib final : public Method {
         view_(view),
         rng_(rng),
         set_(rng),
-        propagation_(options.conv),
+        propagation_(options.conv, set_.dtype(), set_.device()),
         input_(set_, "input", view.features, options.input_width),
         first_(set_, "conv1", options.input_width, options.hidden),
         second_(set_, "conv2", options.hidden, view.classes),
@@ -232,17 +234,19 @@ class IsGib final : public Method {
       total = total + options_.w_variance * l.var(/*unbiased=*/true);
     }
     optimiser_->zero_grad();
+    const Stage stage("backward");
     total.backward();
     optimiser_->step();
-    return {{"total", total.item<double>()},           {"erm", erm.item<double>()},
-            {"same", relation[0].item<double>()},      {"diff", relation[1].item<double>()},
-            {"individual", individual.item<double>()}, {"second", second.item<double>()}};
+    const std::vector<double> values =
+        read_scalars({total, erm, relation[0], relation[1], individual, second});
+    return {{"total", values[0]}, {"erm", values[1]},        {"same", values[2]},
+            {"diff", values[3]},  {"individual", values[4]}, {"second", values[5]}};
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
     const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
-    return forward(graph, pass).logits.index_select(0, nodes);
+    return select_rows(forward(graph, pass).logits, nodes);
   }
   nn::ParameterSet& parameters() override { return set_; }
   std::vector<nn::Adam*> optimisers() override { return {optimiser_.get()}; }

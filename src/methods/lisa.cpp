@@ -29,6 +29,8 @@
 #include <functional>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/frozen.h"
 #include "grm/methods/table.h"
@@ -59,6 +61,12 @@ struct HardMask : torch::autograd::Function<HardMask> {
     const int64_t n = p.numel();
     const int64_t count = static_cast<int64_t>(std::floor(share * static_cast<double>(n)));
     torch::Tensor mask = torch::zeros_like(values);
+    if (values.is_cuda()) {
+      // A stable sort keeps equal entries in their order, so that the first of them are marked.
+      const torch::Tensor order =
+          std::get<1>(torch::sort(values, /*stable=*/true, /*dim=*/0, /*descending=*/true));
+      return mask.index_fill_(0, order.narrow(0, 0, count), 1.0);
+    }
     AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "hard mask", [&] {
       mark_largest(values.data_ptr<scalar_t>(), n, count, mask.data_ptr<scalar_t>());
     });
@@ -78,7 +86,8 @@ torch::Tensor keep_probability(const torch::Tensor& b) {
 
 torch::Tensor hard_mask(const torch::Tensor& p, double share) {
   ensure(p.dim() == 1 && share >= 0 && share <= 1, "lisa: a mask of no edges or of too many");
-  if (!torch::isfinite(p.detach()).all().item<bool>()) {
+  // On a GPU the question would make the host wait; there the loss tells, at the end of the epoch.
+  if (!p.is_cuda() && !torch::isfinite(p.detach()).all().item<bool>()) {
     fail(ErrorKind::config,
          "lisa: a generator's score is no longer a number; a smaller method.generator_lr or "
          "method.lr usually helps");
@@ -226,6 +235,7 @@ class Lisa final : public BackboneMethod {
       kl.push_back(lisa::mask_kl(p));
     }
     generator_optimiser_.zero_grad();
+    const Stage stage("backward");
     lisa::generator_objective(losses, kl, options_.lambda_kl, options_.lambda_d).backward();
     generator_optimiser_.step();
   }
@@ -233,21 +243,28 @@ class Lisa final : public BackboneMethod {
   std::vector<LossTerm> classifier_step(int64_t epoch, size_t g) {
     SharedProducts shared;
     std::vector<torch::Tensor> losses = {view_loss(epoch, g, 0, 0, {}, shared)};
-    double views = 0.0, kl = 0.0;
+    std::vector<torch::Tensor> divergences;
     for (int64_t k = 1; k <= options_.views; ++k) {
       const torch::Tensor p = lisa::keep_probability(generator(g, k).detach());
       losses.push_back(view_loss(epoch, g, 0, k, lisa::hard_mask(p, options_.rho), shared));
-      views += losses.back().item<double>() / static_cast<double>(options_.views);
-      kl += lisa::mask_kl(p).item<double>() / static_cast<double>(options_.views);
+      divergences.push_back(lisa::mask_kl(p));
     }
     const torch::Tensor objective = lisa::classifier_objective(losses);
     optimiser_.zero_grad();
+    const Stage stage("backward");
     objective.backward();
     optimiser_.step();
-    return {{"total", objective.item<double>()},
-            {"plain", losses[0].item<double>()},
-            {"views", views},
-            {"kl", kl}};
+    // objective, plain loss, losses of the views, their divergences
+    std::vector<torch::Tensor> terms = {objective};
+    terms.insert(terms.end(), losses.begin(), losses.end());
+    terms.insert(terms.end(), divergences.begin(), divergences.end());
+    const std::vector<double> values = read_scalars(terms);
+    double views = 0.0, kl = 0.0;
+    for (int64_t k = 1; k <= options_.views; ++k) {
+      views += values[1 + k] / static_cast<double>(options_.views);
+      kl += values[1 + options_.views + k] / static_cast<double>(options_.views);
+    }
+    return {{"total", values[0]}, {"plain", values[1]}, {"views", views}, {"kl", kl}};
   }
 
   LisaOptions options_;

@@ -26,6 +26,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
+#include "grm/graph/random.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/contrast.h"
 #include "grm/methods/frozen.h"
@@ -53,7 +56,7 @@ class Mario final : public Method {
         projector_(set_, "projector", options.hidden),
         prototypes_(set_.glorot("prototypes", options.prototypes, options.hidden)),
         head_(set_, "head", options.hidden, view.classes),
-        plain_(options.conv),
+        plain_(options.conv, set_.dtype(), set_.device()),
         optimiser_(set_.with_prefix("encoder."), options.lr, 0.0, false) {
     normalise_prototypes();
   }
@@ -81,15 +84,14 @@ class Mario final : public Method {
     {
       const at::NoGradGuard no_grad;
       for (size_t k = 0; k < head.size(); ++k) {
-        rng_.stream("head", epoch, k)
-            .fill_uniform(head[k].second.data_ptr<float>(), head[k].second.numel(), -bound, bound);
+        fill_uniform(rng_.stream("head", epoch, k), head[k].second, -bound, bound);
       }
       for (const Domain& domain : view_.training) {
-        rows.push_back(hidden(domain.graph).index_select(0, domain.labels.loss));
+        rows.push_back(select_rows(hidden(domain.graph), domain.labels.loss));
         labels.push_back(domain.labels.y.index_select(0, domain.labels.loss));
       }
     }
-    const torch::Tensor h = torch::cat(rows), y = torch::cat(labels);
+    const torch::Tensor h = torch::cat(rows), y = to_place_of(torch::cat(labels), h);
     nn::Adam optimiser(head, options_.head_lr, 0.0, false);
     for (int64_t step = 0; step < options_.head_epochs; ++step) {
       optimiser.zero_grad();
@@ -101,7 +103,7 @@ class Mario final : public Method {
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
     const at::NoGradGuard no_grad;
-    return head_.forward(hidden(graph).index_select(0, nodes));
+    return head_.forward(select_rows(hidden(graph), nodes));
   }
 
   nn::ParameterSet& parameters() override { return set_; }
@@ -124,16 +126,19 @@ class Mario final : public Method {
     for (size_t v = 0; v < 2; ++v) {
       const AdjacencyPtr kept =
           drop_edges(*graph.edges, edges[v], rng_.stream("edges", epoch, 2 * g + v));
-      iteration.views[v].operators = nn::make_propagation(options_.conv, kept);
-      iteration.views[v].columns =
-          keep_columns(graph.x.width(), columns[v], rng_.stream("columns", epoch, 2 * g + v));
+      iteration.views[v].operators =
+          nn::make_propagation(options_.conv, kept, {}, set_.dtype(), set_.device());
+      iteration.views[v].columns = on_device(
+          keep_columns(graph.x.width(), columns[v], rng_.stream("columns", epoch, 2 * g + v)),
+          set_.device());
     }
     const int64_t n = graph.nodes();
     int64_t count = options_.contrast_nodes;
     if (count == 0) count = n <= kAllNodes ? n : kDrawnNodes;
     if (count < n) {
-      iteration.nodes =
-          torch::tensor(rng_.stream("contrast", epoch, g).choose(n, count), torch::kInt64);
+      iteration.nodes = on_device(
+          torch::tensor(rng_.stream("contrast", epoch, g).choose(n, count), torch::kInt64),
+          set_.device());
     }
     return iteration;
   }
@@ -169,7 +174,7 @@ class Mario final : public Method {
     nn::Adam prototypes(set_.with_prefix("prototypes"), options_.prototype_lr,
                         options_.prototype_decay, false);
     nn::Adam projector(set_.with_prefix("projector."), options_.prototype_lr, 0.0, false);
-    double last = 0.0;
+    torch::Tensor last;
     for (int64_t step = 0; step < options_.prototype_steps; ++step) {
       normalise_prototypes();
       torch::Tensor s[2], q[2];
@@ -180,13 +185,14 @@ class Mario final : public Method {
       const torch::Tensor loss = prototype_loss(s[0], s[1], q[0], q[1], options_.tau);
       prototypes.zero_grad();
       projector.zero_grad();
+      const Stage stage("backward");
       loss.backward();
       prototypes.step();
       projector.step();
-      last = loss.item<double>();
+      last = loss.detach();
     }
     normalise_prototypes();
-    return last;
+    return last.defined() ? last.item<double>() : 0.0;
   }
 
   torch::Tensor clusters(const torch::Tensor& z) const {
@@ -201,9 +207,9 @@ class Mario final : public Method {
     const int64_t passes = options_.ad_aug ? kPasses : 1;
     torch::Tensor delta;
     if (options_.ad_aug) {
-      delta = torch::empty({it.x.rows(), it.x.width()}, torch::kFloat32);
-      rng_.stream("delta", it.epoch, it.graph)
-          .fill_uniform(delta.data_ptr<float>(), delta.numel(), -kStepSize, kStepSize);
+      delta = torch::empty({it.x.rows(), it.x.width()},
+                           torch::dtype(torch::kFloat32).device(set_.device()));
+      fill_uniform(rng_.stream("delta", it.epoch, it.graph), delta, -kStepSize, kStepSize);
     }
     const int64_t done = (it.epoch - 1) * static_cast<int64_t>(view_.training.size()) +
                          static_cast<int64_t>(it.graph);
@@ -218,6 +224,7 @@ class Mario final : public Method {
       const torch::Tensor z2 = project(encode(it, 1, 3 + 2 * pass));
       const ContrastTerms terms =
           contrast_loss(z1, z2, clusters(z1), clusters(z2), options_.tau, options_.gamma);
+      const Stage stage("backward");
       (terms.loss / static_cast<double>(passes)).backward();
       mean.contrast += terms.contrast / static_cast<double>(passes);
       mean.conditional += terms.conditional / static_cast<double>(passes);

@@ -1,5 +1,6 @@
 #include <torch/types.h>
 
+#include "grm/graph/device.h"
 #include "grm/methods/mario.h"
 #include "grm/ops/sparse.h"
 
@@ -79,7 +80,8 @@ torch::Tensor MarioEncoder::forward(const Features& x, const MarioView& view,
     torch::Tensor rows;
     if (l == 0) {
       const torch::Tensor masked =
-          view.columns.defined() ? w * view.columns.to(w.scalar_type()).unsqueeze(1) : w;
+          view.columns.defined() ? w * to_place_of(view.columns, w).to(w.scalar_type()).unsqueeze(1)
+                                 : w;
       rows = ops::feature_linear(x, masked);
       if (delta.defined()) rows = torch::addmm(rows, delta, w);
     } else {

@@ -22,6 +22,8 @@
 #include <numeric>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/domains.h"
 #include "grm/methods/draw.h"
@@ -54,8 +56,8 @@ struct KernelSum : torch::autograd::Function<KernelSum> {
     const Tensor rows = x.narrow(0, begin, count);
     const Tensor own = owner.narrow(0, begin, count).unsqueeze(1).eq(owner.unsqueeze(0));
     const Tensor coefficient =
-        torch::where(own, torch::full({}, 2.0 / sets, torch::kFloat64),
-                     torch::full({}, -2.0 / (sets * (sets - 1.0)), torch::kFloat64));
+        torch::where(own, torch::full({}, 2.0 / sets, x.options()),
+                     torch::full({}, -2.0 / (sets * (sets - 1.0)), x.options()));
     const Tensor squares = x.square().sum(1);
     const Tensor distance = squares.narrow(0, begin, count).unsqueeze(1) + squares.unsqueeze(0) -
                             2 * torch::mm(rows, x.t());
@@ -69,14 +71,14 @@ struct KernelSum : torch::autograd::Function<KernelSum> {
     context->save_for_backward({rows, owner, share});
     context->saved_data["sets"] = sets;
     context->saved_data["block"] = block;
-    double value = 0.0;
+    Tensor value = torch::zeros({}, x.options());
     for (int64_t begin = 0; begin < x.size(0); begin += block) {
       const Block b = block_of(x, owner, share, sets, begin, std::min(block, x.size(0) - begin));
       Tensor kernel = torch::zeros_like(b.distance);
       for (const double c : kBandwidths) kernel += torch::exp(b.distance * -c);
-      value += (b.weights * kernel).sum(1).sum().item<double>();
+      value += (b.weights * kernel).sum(1).sum();
     }
-    return torch::scalar_tensor(value, rows.options());
+    return value.to(rows.scalar_type());
   }
 
   // d exp(-c |x - y|^2) / dx = -2 c (x - y) exp(.). With s_ij = w_ij sum_c c exp(.), symmetric:
@@ -98,8 +100,8 @@ struct KernelSum : torch::autograd::Function<KernelSum> {
       dx.narrow(0, begin, count)
           .copy_(torch::mm(s, x) - s.sum(1).unsqueeze(1) * x.narrow(0, begin, count));
     }
-    return {(dx * (4.0 * outputs[0].item<double>())).to(rows.scalar_type()), Tensor(), Tensor(),
-            Tensor(), Tensor()};
+    return {(dx * (4.0 * outputs[0].to(torch::kFloat64))).to(rows.scalar_type()), Tensor(),
+            Tensor(), Tensor(), Tensor()};
   }
 };
 
@@ -136,7 +138,7 @@ class Mmd final : public BackboneMethod {
     SharedProducts shared;
     std::vector<Tensor> features;
     std::vector<int64_t> sizes;
-    std::vector<double> losses;
+    std::vector<Tensor> losses;
     Tensor mean;
     for (size_t g = 0; g < domains.size(); ++g) {
       const nn::BackboneOutput out = forward(domains[g], epoch, g, nullptr, {}, &shared);
@@ -148,24 +150,29 @@ class Mmd final : public BackboneMethod {
       }
       const Tensor nodes =
           draw_nodes(domains[g].labels.loss, options_.support, rng_.stream("support", epoch, g));
-      features.push_back(out.hidden.index_select(0, nodes));
+      features.push_back(select_rows(out.hidden, nodes));
       sizes.push_back(nodes.numel());
       const Tensor loss = options_.ce_nodes == "all"
                               ? loss_of(domains[g], out.logits)
-                              : nn::supervised_loss(view_.loss, out.logits.index_select(0, nodes),
+                              : nn::supervised_loss(view_.loss, select_rows(out.logits, nodes),
                                                     domains[g].labels.y.index_select(0, nodes));
-      losses.push_back(loss.item<double>());
+      losses.push_back(loss.detach());
       mean = mean.defined() ? mean + loss * share : loss * share;
     }
     const Tensor discrepancy = mean_mmd(torch::cat(features), sizes);
     const Tensor total = mean + options_.gamma * discrepancy;
     optimiser_.zero_grad();
+    const Stage stage("backward");
     total.backward();
     optimiser_.step();
-    provider_.feedback(epoch, losses);
-    return {{"total", total.item<double>()},
-            {"erm", mean.item<double>()},
-            {"mmd", discrepancy.item<double>()}};
+    for (const Tensor& term : {total, mean, discrepancy}) losses.push_back(term.detach());
+    std::vector<double> values = read_scalars(losses);
+    const double* terms = values.data() + domains.size();
+    const std::vector<LossTerm> result = {
+        {"total", terms[0]}, {"erm", terms[1]}, {"mmd", terms[2]}};
+    values.resize(domains.size());
+    provider_.feedback(epoch, values);
+    return result;
   }
 
   std::map<std::string, Tensor> training_state() const override {
@@ -194,9 +201,9 @@ Tensor mean_mmd(const Tensor& rows, const std::vector<int64_t>& sizes, int64_t b
     owner.insert(owner.end(), sizes[g], static_cast<int64_t>(g));
     share.insert(share.end(), sizes[g], 1.0 / static_cast<double>(sizes[g]));
   }
-  return KernelSum::apply(rows, torch::tensor(owner, torch::kInt64),
-                          torch::tensor(share, torch::kFloat64), static_cast<double>(sizes.size()),
-                          block);
+  return KernelSum::apply(rows, to_place_of(torch::tensor(owner, torch::kInt64), rows),
+                          to_place_of(torch::tensor(share, torch::kFloat64), rows),
+                          static_cast<double>(sizes.size()), block);
 }
 
 std::unique_ptr<MethodRecipe> make_mmd() {

@@ -93,7 +93,7 @@ Assistance train_assistant(const AssistantOptions& options, const SplitOptions& 
 
   const Domain& domain = view.training.front();
   const torch::Tensor& items = domain.labels.loss;
-  const torch::Tensor answers = assistant.answers(items);
+  const torch::Tensor answers = assistant.answers(items).cpu();
   const torch::Tensor predicted = answers.slice(1, 0, view.classes).argmax(1);
   const torch::Tensor tags = options.envs == 1
                                  ? predicted

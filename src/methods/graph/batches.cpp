@@ -23,10 +23,11 @@ std::vector<torch::Tensor> epoch_batches(const torch::Tensor& ids, int64_t batch
 
 torch::Tensor row_losses(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y) {
   ensure(logits.dim() == 2 && logits.size(0) == y.numel(), "row_losses: a label for every row");
+  const torch::Tensor labels = to_place_of(y, logits);
   if (kind == LossKind::softmax) {
-    return -torch::log_softmax(logits, 1).gather(1, y.unsqueeze(1)).squeeze(1);
+    return torch::nll_loss(torch::log_softmax(logits, 1), labels, {}, at::Reduction::None);
   }
-  const torch::Tensor t = torch::one_hot(y, logits.size(1)).to(logits.scalar_type());
+  const torch::Tensor t = torch::one_hot(labels, logits.size(1)).to(logits.scalar_type());
   return torch::binary_cross_entropy_with_logits(logits, t, {}, {}, at::Reduction::None).mean(1);
 }
 

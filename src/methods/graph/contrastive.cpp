@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 
 namespace grm::graph_level {
 namespace {
@@ -39,9 +40,9 @@ torch::Tensor contrast(const torch::Tensor& u, const Pairs& pairs, double slack)
   const torch::Tensor valid = pairs.positive.any(1).nonzero().squeeze(1);  // rows with positives
   if (valid.numel() == 0) return torch::zeros({}, u.options());
   const auto type = u.scalar_type();
-  const torch::Tensor products = torch::mm(u, u.t()).index_select(0, valid);
-  const torch::Tensor positive = pairs.positive.index_select(0, valid).to(type);
-  const torch::Tensor compared = pairs.compared.index_select(0, valid).to(type);
+  const torch::Tensor products = select_rows(torch::mm(u, u.t()), valid);
+  const torch::Tensor positive = to_place_of(pairs.positive.index_select(0, valid).to(type), u);
+  const torch::Tensor compared = to_place_of(pairs.compared.index_select(0, valid).to(type), u);
   const torch::Tensor attracted = (products * positive).sum(1) / positive.sum(1);
   const torch::Tensor normaliser = torch::log((torch::exp(products) * compared).sum(1) + slack);
   return (normaliser - attracted).mean();

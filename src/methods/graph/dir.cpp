@@ -162,7 +162,7 @@ class Dir final : public GraphMethod {
       return torch::zeros({batch.node_offsets.numel() - 1, options_.predictor.hidden},
                           rows.options());
     }
-    part.input.mask = torch::sigmoid(scores.index_select(0, part.edge_ids));
+    part.input.mask = torch::sigmoid(select_rows(scores, part.edge_ids));
     return pooled(part.input, predictor_->forward(part.input, pass));
   }
 
@@ -182,11 +182,9 @@ class Dir final : public GraphMethod {
         view_.loss, options_.extra_map ? extra_map_.forward(confounder) : confounder, batch.y);
     const torch::Tensor q = dir::intervened_losses(view_.loss, causal, confounder, batch.y);
     const torch::Tensor mean = q.mean(), spread = dir::spread(options_.variance, q);
-    return {risk + m * mean + a * spread + rest_loss,
-            {{"risk", risk.item<double>()},
-             {"interventions", mean.item<double>()},
-             {"spread", spread.item<double>()},
-             {"confounder", rest_loss.item<double>()}}};
+    return {
+        risk + m * mean + a * spread + rest_loss,
+        {{"risk", risk}, {"interventions", mean}, {"spread", spread}, {"confounder", rest_loss}}};
   }
 
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {

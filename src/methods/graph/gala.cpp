@@ -115,18 +115,18 @@ class Gala final : public GraphMethod {
     wanted.spurious = settled && options_.hinge.beta > 0.0;
     const SplitModel::Output out = model_.forward(batch.input, batch.pass, wanted);
     const torch::Tensor risk = nn::supervised_loss(view_.loss, out.logits, batch.y);
-    BatchLoss loss{risk, {{"risk", risk.item<double>()}}};
+    BatchLoss loss{risk, {{"risk", risk}}};
     if (wanted.contrast) {
       const Pairs pairs = assisted_pairs(batch.y, tags_.index_select(0, batch.ids));
       const torch::Tensor term = contrast(out.contrast, pairs, kSlack);
       loss.total = loss.total + options_.alpha * term;
-      loss.terms.push_back({"contrast", term.item<double>()});
+      loss.terms.push_back({"contrast", term});
     }
     if (wanted.spurious) {
       const torch::Tensor term = hinge(row_losses(view_.loss, out.spurious, batch.y),
                                        row_losses(view_.loss, out.logits.detach(), batch.y));
       loss.total = loss.total + options_.hinge.beta * term;
-      loss.terms.push_back({"hinge", term.item<double>()});
+      loss.terms.push_back({"hinge", term});
     }
     return loss;
   }

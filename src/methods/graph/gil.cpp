@@ -44,7 +44,8 @@ torch::Tensor environment_weights(const torch::Tensor& environments, torch::Dtyp
 }
 
 torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y) {
-  const torch::Tensor t = torch::one_hot(y, logits.size(1)).to(logits.scalar_type());
+  const torch::Tensor t =
+      torch::one_hot(to_place_of(y, logits), logits.size(1)).to(logits.scalar_type());
   if (kind == LossKind::softmax) return torch::softmax(logits, 1) - t;
   return (torch::sigmoid(logits) - t) / static_cast<double>(logits.size(1));
 }
@@ -132,14 +133,14 @@ class Gil final : public GraphMethod {
     return run_epoch(epoch, [&](TrainBatch& batch) {
       const torch::Tensor inputs = head_inputs(batch.input, batch.pass);
       const torch::Tensor logits = last_.forward(inputs);
-      const torch::Tensor weights =
-          gil::environment_weights(environments.index_select(0, batch.ids), logits.scalar_type());
+      const torch::Tensor weights = to_place_of(
+          gil::environment_weights(environments.index_select(0, batch.ids), logits.scalar_type()),
+          logits);
       const torch::Tensor risk = weights.matmul(row_losses(view_.loss, logits, batch.y)).mean();
       const torch::Tensor penalty = gil::gradient_variance(
           gil::head_gradients(weights, gil::residuals(view_.loss, logits, batch.y), inputs));
-      return BatchLoss{
-          risk + options_.lambda * penalty,
-          {{"risk", risk.item<double>()}, {"gradient_variance", penalty.item<double>()}}};
+      return BatchLoss{risk + options_.lambda * penalty,
+                       {{"risk", risk}, {"gradient_variance", penalty}}};
     });
   }
 
@@ -158,7 +159,7 @@ class Gil final : public GraphMethod {
       return torch::zeros({batch.node_offsets.numel() - 1, options_.encoder.hidden},
                           weights.options());
     }
-    part.input.mask = torch::sigmoid(weights.index_select(0, part.edge_ids));
+    part.input.mask = torch::sigmoid(select_rows(weights, part.edge_ids));
     return pooled(part.input, encoder.forward(part.input, pass));
   }
 

@@ -48,7 +48,7 @@ torch::Tensor k_means(const torch::Tensor& points, int64_t clusters, bool cosine
          points.dim() == 2 ? points.size(0) : 0);
   }
   at::NoGradGuard no_grad;
-  const torch::Tensor x = points.detach().to(torch::kFloat64).contiguous();
+  const torch::Tensor x = points.detach().to(torch::kCPU, torch::kFloat64).contiguous();
   const torch::Tensor compared = cosine ? directions(x) : x;
   torch::Tensor centres =
       x.index_select(0, torch::tensor(draws.choose(x.size(0), clusters), torch::kInt64));

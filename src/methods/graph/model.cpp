@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
 
 namespace grm::graph_level {
 namespace {
@@ -77,7 +78,8 @@ std::vector<LossTerm> GraphMethod::run_epoch(int64_t epoch,
       ids.defined() ? ids : labels.loss, training_options_.batch, rng_.stream("batches", epoch));
   const bool accumulate = training_options_.accumulate;
   const double share = 1.0 / static_cast<double>(batches.size());
-  std::vector<LossTerm> sums{{"total", 0.0}};
+  std::vector<std::string> names = {"total"};
+  std::vector<torch::Tensor> values;  // of the first batch, of the second, ...
   const auto zero = [this] {
     for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
   };
@@ -89,17 +91,23 @@ std::vector<LossTerm> GraphMethod::run_epoch(int64_t epoch,
     TrainBatch batch{nn::pick_input(training().graph, batches[k]), batches[k],
                      labels.y.index_select(0, batches[k]),
                      nn::Pass::train(rng_.stream("dropout", epoch, k))};
+    const Stage forward("classify");
     const BatchLoss loss = objective(batch);
     if (!accumulate) zero();
+    const Stage stage("backward");
     (accumulate ? loss.total * share : loss.total).backward();
     if (!accumulate) step();
-    sums[0].value += loss.total.item<double>() * share;
-    for (size_t t = 0; t < loss.terms.size(); ++t) {
-      if (k == 0) sums.push_back({loss.terms[t].name, 0.0});
-      sums[t + 1].value += loss.terms[t].value * share;
+    values.push_back(loss.total.detach());
+    for (const BatchTerm& term : loss.terms) {
+      if (k == 0) names.push_back(term.name);
+      values.push_back(term.value.detach());
     }
   }
   if (accumulate) step();
+  std::vector<LossTerm> sums;
+  for (const std::string& name : names) sums.push_back({name, 0.0});
+  const std::vector<double> read = read_scalars(values);
+  for (size_t k = 0; k < read.size(); ++k) sums[k % sums.size()].value += read[k] * share;
   return sums;
 }
 

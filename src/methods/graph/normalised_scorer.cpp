@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "../dispatch.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/methods/graph/batches.h"
@@ -29,6 +30,10 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "instance_norm", [&] {
       const scalar_t* xp = x.data_ptr<scalar_t>();
       scalar_t *yp = y.data_ptr<scalar_t>(), *sp = scale.data_ptr<scalar_t>();
+      if (x.is_cuda()) {
+        dispatch::instance_norm<scalar_t>(place_of(x), first, graphs, xp, cols, kEps, yp, sp);
+        return;
+      }
       parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
         std::vector<double> work(2 * cols);
         for (int64_t g = begin; g < end; ++g) {
@@ -55,6 +60,11 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
       const scalar_t *yp = y.data_ptr<scalar_t>(), *dyp = dy.data_ptr<scalar_t>();
       const scalar_t* sp = scale.data_ptr<scalar_t>();
       scalar_t* dxp = dx.data_ptr<scalar_t>();
+      if (y.is_cuda()) {
+        dispatch::instance_norm_gradient<scalar_t>(place_of(y), first, graphs, yp, dyp, sp, cols,
+                                                   dxp);
+        return;
+      }
       parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
         std::vector<double> work(2 * cols);
         for (int64_t g = begin; g < end; ++g) {
@@ -73,9 +83,10 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
 
 torch::Tensor instance_norm(const torch::Tensor& offsets, const torch::Tensor& rows) {
   ensure(rows.dim() == 2 && offsets.numel() > 0 &&
-             offsets.data_ptr<int64_t>()[offsets.numel() - 1] == rows.size(0),
+             (!offsets.device().is_cpu() ||
+              offsets.data_ptr<int64_t>()[offsets.numel() - 1] == rows.size(0)),
          "instance_norm: the segments must cover the rows");
-  return InstanceNorm::apply(offsets, rows);
+  return InstanceNorm::apply(to_place_of(offsets, rows), rows);
 }
 
 NormalisedScorer::NormalisedScorer(nn::ParameterSet& set, const std::string& name, int64_t width,
@@ -89,7 +100,7 @@ torch::Tensor NormalisedScorer::forward(const torch::Tensor& rows, const nn::Gra
                                         nn::Pass& pass) const {
   const int64_t width = rows.size(1);
   const torch::Tensor offsets = edge_offsets(batch);
-  const auto [source, target] = edge_list(*batch.edges);
+  const auto [source, target] = edge_list(batch.edges->on(rows.device()));
   // The first map is applied to the nodes, of which there are fewer than ends of edges. Its bias
   // would be subtracted again by the normalisation, but it is part of the model as published.
   const torch::Tensor of_source = torch::mm(rows, first_.weight.slice(0, 0, width));

@@ -33,7 +33,7 @@ torch::Tensor EdgeScorer::forward(const torch::Tensor& rows, const AdjacencyPtr&
   if (last_.defined()) {
     return ops::pair_scores(edges, as_source, as_target, last_.squeeze(1)) + constant_;
   }
-  const auto [source, target] = edge_list(*edges);
+  const auto [source, target] = edge_list(edges->on(rows.device()));
   const torch::Tensor pairs =
       ops::gather_rows(as_source, source) + ops::gather_rows(as_target, target);
   return (deep_ ? rest_.forward(torch::relu(pairs)) : pairs).squeeze(1);

@@ -80,7 +80,7 @@ SplitModel::Branch SplitModel::branch(const nn::GraphInput& batch, const torch::
     return {std::move(whole), {}};
   }
   Subgraph part = cut(whole, keep);
-  part.input.mask = mask.index_select(0, part.edge_ids);
+  part.input.mask = select_rows(mask, part.edge_ids);
   return {std::move(part.input), std::move(part.nodes)};
 }
 

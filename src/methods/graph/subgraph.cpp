@@ -53,7 +53,7 @@ torch::Tensor top_edges(const torch::Tensor& scores, const AdjacencyPtr& edges,
   if (!(share >= 0.0 && share <= 1.0)) {
     fail(ErrorKind::config, "top_edges: the share of edges is {}, 0 to 1 was expected", share);
   }
-  const torch::Tensor values = scores.detach().to(torch::kFloat64).contiguous();
+  const torch::Tensor values = scores.detach().to(torch::kCPU, torch::kFloat64).contiguous();
   torch::Tensor keep = torch::zeros({edges->nnz()}, torch::kBool);
   const double* score = values.data_ptr<double>();
   bool* kept = keep.data_ptr<bool>();

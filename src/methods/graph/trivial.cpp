@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
 #include "grm/graph/batch.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/table.h"
@@ -67,6 +68,7 @@ class Trivial final : public Method {
   std::vector<LossTerm> train_epoch(int64_t /*epoch*/) override {
     optimiser_->zero_grad();
     const torch::Tensor loss = nn::supervised_loss(loss_, torch::addmm(bias_, x_, weight_), y_);
+    const Stage stage("backward");
     loss.backward();
     optimiser_->step();
     return {{"total", loss.item<double>()}};
@@ -91,7 +93,7 @@ class Trivial final : public Method {
       labels.push_back(domain.labels.y.index_select(0, domain.labels.loss));
     }
     const torch::Tensor x = torch::cat(inputs);
-    y_ = torch::cat(labels);
+    y_ = on_device(torch::cat(labels), set_.device());
     const torch::Tensor mean = x.mean(0), deviation = x.std(0, /*unbiased=*/false);
     mean_.copy_(mean);
     // A column that is constant up to rounding stays near zero.
@@ -101,7 +103,7 @@ class Trivial final : public Method {
   }
 
   torch::Tensor standardised(const torch::Tensor& x) const {
-    return ((x - mean_) / scale_).to(torch::kFloat32);
+    return ((to_place_of(x, mean_) - mean_) / scale_).to(torch::kFloat32);
   }
 
   TrivialOptions options_;

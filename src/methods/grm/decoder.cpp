@@ -1,6 +1,8 @@
 #include <torch/types.h>
 
+#include "grm/core/stages.h"
 #include "grm/methods/grm/generator.h"
+#include "grm/nn/activation.h"
 #include "grm/ops/generate.h"
 #include "grm/ops/sparse.h"
 
@@ -8,7 +10,10 @@ namespace grm {
 
 Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t features,
                  int64_t classes)
-    : normalised_(options.conv == "kipf"), dropout_(options.dropout), theta_(options.theta) {
+    : normalised_(options.conv == "kipf"),
+      mean_kl_(options.pair_reduction == "mean"),
+      dropout_(options.dropout),
+      theta_(options.theta) {
   const int64_t width = options.decoder_width > 0 ? options.decoder_width : features;
   feature_map_ = nn::Linear(set, "decoder.features", options.latent, width);
   edge_map_ = nn::Linear(set, "decoder.edges", options.latent, options.edge_width);
@@ -23,16 +28,40 @@ GeneratedEdges Decoder::edges(const torch::Tensor& z, const AdjacencyPtr& pairs)
   return {pairs, e.weights, e.kl};
 }
 
-torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges,
-                                nn::Pass& pass) {
+torch::Tensor Decoder::first_map(const torch::Tensor& z) const {
+  const torch::Tensor offset = torch::mv(first_.weight.t(), feature_map_.bias);
+  return torch::addmm(offset, z, feature_map_.weight.mm(first_.weight));
+}
+
+torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges, nn::Pass& pass,
+                                const torch::Tensor& counted) {
   // Ehat has its own diagonal, so no self-loop is added; degrees are the weighted ones.
   const nn::Propagation p{edges.pairs,
                           normalised_ ? ops::normalise(edges.pairs, edges.weights) : edges.weights};
-  const torch::Tensor map = feature_map_.weight.matmul(first_.weight);   // W_x W_1
-  const torch::Tensor offset = feature_map_.bias.matmul(first_.weight);  // b_x W_1
-  torch::Tensor hidden = p.apply(z.matmul(map) + offset) + first_.bias;
-  hidden = torch::relu(batch_norm_.forward(hidden, pass));
-  return second_.forward(pass.dropout(hidden, dropout_), p);
+  const torch::Tensor hidden = nn::norm_relu_dropout(batch_norm_, p.apply(first_map(z)),
+                                                     first_.bias, dropout_, pass, counted);
+  return second_.forward(hidden, p);
+}
+
+Classified Decoder::classify_all_pairs(const torch::Tensor& z, const ops::GeneratedTiles& graphs,
+                                       bool with_kl, nn::Pass& pass, const torch::Tensor& counted) {
+  Classified result;
+  const torch::Tensor x = first_map(z);
+  torch::Tensor f, hidden;
+  {
+    const Stage stage("generate");
+    f = edge_map_.forward(z);
+    if (with_kl) {
+      std::tie(hidden, result.edge_kl) =
+          ops::generated_product_and_kl(graphs, f, x, normalised_, theta_, mean_kl_);
+    } else {
+      hidden = ops::generated_product(graphs, f, x, normalised_);
+    }
+  }
+  hidden = nn::norm_relu_dropout(batch_norm_, hidden, first_.bias, dropout_, pass, counted);
+  result.logits =
+      ops::generated_product(graphs, f, hidden.mm(second_.weight), normalised_) + second_.bias;
+  return result;
 }
 
 }  // namespace grm

@@ -2,11 +2,15 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
+
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/log.h"
+#include "grm/core/stages.h"
 #include "grm/core/threads.h"
+#include "grm/graph/device.h"
 #include "grm/io/safetensors.h"
 #include "grm/ops/sparse.h"
 
@@ -36,9 +40,10 @@ auto cached_sets(const std::string& key, int64_t nodes, const InfluenceRule& rul
   return sets;
 }
 
-InfluenceSets cached_influence(const Adjacency& edges, const InfluenceRule& rule) {
+InfluenceSets cached_influence(const Adjacency& edges, const InfluenceRule& rule,
+                               const torch::Device& device) {
   return cached_sets(influence_key(edges, rule), edges.rows(), rule, InfluenceSets::from_tensors,
-                     [&] { return influence_sets(edges, rule); });
+                     [&] { return influence_sets(edges, rule, {}, device); });
 }
 
 PackedInfluence cached_influence(const Graph& set, const InfluenceRule& rule) {
@@ -61,6 +66,27 @@ InfluenceRule rule_for(const GrmOptions& options, int64_t nodes) {
   rule.members = options.influence_members;
   rule.neighbours = options.influence_neighbours;
   return rule;
+}
+
+// averaging_matrix() on a device: the bits travel, not the matrix.
+torch::Tensor averaging_matrix_on(const torch::Device& device, const InfluenceSets& sets,
+                                  torch::Dtype dtype) {
+  constexpr int64_t kRows = 512;  // spread out at a time, in 8 bytes a pair
+  const int64_t n = sets.nodes;
+  const torch::Tensor bits = on_device(sets.bits, device);
+  const torch::Tensor place =
+      torch::arange(64, torch::dtype(torch::kInt64).device(device)).view({1, 1, 64});
+  torch::Tensor result = torch::empty({n, n}, torch::dtype(dtype).device(device));
+  for (int64_t begin = 0; begin < n; begin += kRows) {
+    const int64_t count = std::min(kRows, n - begin);
+    const torch::Tensor words = bits.narrow(0, begin, count).unsqueeze(2);
+    const torch::Tensor members = torch::bitwise_and(torch::bitwise_right_shift(words, place), 1)
+                                      .view({count, -1})
+                                      .narrow(1, 0, n);
+    const torch::Tensor sizes = members.sum(1, /*keepdim=*/true);
+    result.narrow(0, begin, count).copy_(members.to(dtype).div_(sizes.to(dtype)));
+  }
+  return result;
 }
 
 // [n, n] with 1 / |V_i^D| at the members of row i.
@@ -97,6 +123,14 @@ torch::Tensor shares(const Adjacency& pattern) {
 
 }  // namespace
 
+bool uses_local_influence(const GrmOptions& options, int64_t nodes) {
+  // Sampled sets need a search from every node of the graph before the first step.
+  constexpr int64_t kLarge = 100000;
+  if (options.concat() || options.scope == "whole") return false;
+  if (options.influence != "auto") return options.influence == "local";
+  return !uses_exact_influence(options, nodes) && nodes > kLarge;
+}
+
 bool uses_exact_influence(const GrmOptions& options, int64_t nodes) {
   if (options.influence != "auto") return options.influence == "exact";
   const double n = static_cast<double>(nodes);
@@ -104,25 +138,31 @@ bool uses_exact_influence(const GrmOptions& options, int64_t nodes) {
   return needed <= static_cast<double>(options.influence_budget_mib) * 1024 * 1024;
 }
 
-InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options, torch::Dtype dtype)
-    : sets_(cached_influence(edges, rule_for(options, edges.rows()))) {
+InfluencePool::InfluencePool(const Adjacency& edges, const GrmOptions& options, torch::Dtype dtype,
+                             const torch::Device& device)
+    : sets_(cached_influence(edges, rule_for(options, edges.rows()), device)) {
   if (!sets_.exact()) {
     pattern_ = sets_.sparse;
   } else if (sets_.mean_size() * 4 < static_cast<double>(sets_.nodes)) {
     // 16 bytes an entry against 4 for every pair: sparse pays below a quarter.
     pattern_ = sets_.rows(torch::arange(sets_.nodes, torch::kInt64));
   }
+  const auto n = static_cast<double>(sets_.nodes);
+  note_size("influence members", pattern_ ? static_cast<double>(pattern_->nnz()) : n * n);
   if (pattern_) {
-    weights_ = shares(*pattern_).to(dtype);
+    weights_ = on_device(shares(*pattern_).to(dtype), device);
   } else {
-    averaging_ = averaging_matrix(sets_, dtype);
+    averaging_ = device.is_cpu() ? averaging_matrix(sets_, dtype)
+                                 : averaging_matrix_on(device, sets_, dtype);
   }
 }
 
-InfluencePool::InfluencePool(const AdjacencyPtr& sets, torch::Dtype dtype) : pattern_(sets) {
+InfluencePool::InfluencePool(const AdjacencyPtr& sets, torch::Dtype dtype,
+                             const torch::Device& device)
+    : pattern_(sets) {
   sets_.nodes = sets->rows();
   sets_.sparse = sets;
-  weights_ = shares(*pattern_).to(dtype);
+  weights_ = on_device(shares(*pattern_).to(dtype), device);
 }
 
 torch::Tensor InfluencePool::mean(const torch::Tensor& rows) const {
@@ -130,15 +170,31 @@ torch::Tensor InfluencePool::mean(const torch::Tensor& rows) const {
   return averaging_.matmul(rows);
 }
 
-DomainCache::DomainCache(const GrmOptions& options, torch::Dtype dtype)
-    : options_(options), dtype_(dtype), propagation_(options.conv, dtype) {}
+DomainCache::DomainCache(const GrmOptions& options, torch::Dtype dtype, const torch::Device& device)
+    : options_(options),
+      dtype_(dtype),
+      device_(device),
+      propagation_(options.conv, dtype, device) {}
 
 DomainView DomainCache::whole(const Graph& graph, bool with_influence) {
   DomainView view;
   view.graph = graph;
   view.graph.x = features(graph);
   if (options_.propagates()) view.propagation = propagation(graph.edges);
-  if (with_influence) view.influence = influence(graph.edges);
+  if (!with_influence) return view;
+  if (uses_local_influence(options_, graph.nodes())) {
+    view.around = around(graph.edges);
+  } else {
+    view.influence = influence(graph.edges);
+  }
+  return view;
+}
+
+DomainView DomainCache::part(const Graph& graph) {
+  DomainView view;
+  view.graph = graph;
+  view.graph.x = features(graph);
+  view.around = around(graph.edges);
   return view;
 }
 
@@ -161,11 +217,11 @@ DomainView DomainCache::pick(const Graph& set, const torch::Tensor& ids, const G
     const GraphBatch block = pick_pattern(set, whole.pattern, ids);
     view.propagation.pattern = block.edges;
     if (whole.weights.defined()) {
-      view.propagation.weights = whole.weights.index_select(0, block.edge_ids);
+      view.propagation.weights = select_rows(whole.weights, block.edge_ids);
     }
   }
   if (with_influence) {
-    view.influence = std::make_shared<InfluencePool>(set_influence(set).pick(ids), dtype_);
+    view.influence = std::make_shared<InfluencePool>(set_influence(set).pick(ids), dtype_, device_);
   }
   return view;
 }
@@ -177,7 +233,7 @@ AdjacencyPtr DomainCache::pick_self_paired(const Graph& set, const torch::Tensor
 const nn::Propagation& DomainCache::set_propagation(const Graph& set) {
   nn::Propagation& whole = set_propagation_[set.edges];
   if (!whole.pattern) {
-    whole = nn::make_propagation(options_.conv, set.edges, set.edge_weights, dtype_);
+    whole = nn::make_propagation(options_.conv, set.edges, set.edge_weights, dtype_, device_);
   }
   return whole;
 }
@@ -193,8 +249,16 @@ const PackedInfluence& DomainCache::set_influence(const Graph& set) {
 
 std::shared_ptr<const InfluencePool> DomainCache::influence(const AdjacencyPtr& edges) {
   std::shared_ptr<const InfluencePool>& pool = influence_[edges];
-  if (!pool) pool = std::make_shared<InfluencePool>(*edges, options_, dtype_);
+  if (!pool) pool = std::make_shared<InfluencePool>(*edges, options_, dtype_, device_);
   return pool;
+}
+
+std::shared_ptr<const LocalInfluence> DomainCache::around(const AdjacencyPtr& edges) {
+  std::shared_ptr<const LocalInfluence>& found = around_[edges];
+  if (!found) {
+    found = std::make_shared<LocalInfluence>(*edges, rule_for(options_, edges->rows()));
+  }
+  return found;
 }
 
 AdjacencyPtr DomainCache::self_paired(const AdjacencyPtr& edges) {
@@ -204,7 +268,11 @@ AdjacencyPtr DomainCache::self_paired(const AdjacencyPtr& edges) {
 }
 
 Features DomainCache::features(const Graph& graph) {
-  return options_.encoder_input == "centred" ? graph.x.centred() : graph.x;
+  if (options_.encoder_input != "centred") return graph.x;
+  const auto found = centred_.find(graph.edges);
+  // The means are sums over the whole domain: they are taken once.
+  return found != centred_.end() ? found->second
+                                 : centred_.emplace(graph.edges, graph.x.centred()).first->second;
 }
 
 }  // namespace grm

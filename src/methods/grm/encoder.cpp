@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "grm/methods/grm/generator.h"
+#include "grm/ops/propagate.h"
 #include "grm/ops/sparse.h"
 
 namespace grm {
@@ -35,26 +36,43 @@ Encoder::Encoder(nn::ParameterSet& set, const GrmOptions& options, int64_t input
 }
 
 torch::Tensor Encoder::transform(const EncoderInput& u) const {
-  return u.dense.defined() ? u.dense.matmul(first_weight_)
-                           : ops::feature_linear(u.features, first_weight_);
+  if (!u.node.defined()) return ops::feature_linear(u.features, first_weight_);
+  // [r | q] W = r W_top + q W_bottom, added in place.
+  const int64_t width = u.node.size(1);
+  torch::Tensor rows = torch::mm(u.node, first_weight_.narrow(0, 0, width));
+  return rows.addmm_(u.domain, first_weight_.narrow(0, width, u.domain.size(1)));
+}
+
+torch::Tensor Encoder::heads(const torch::Tensor& rows, const nn::Propagation& p,
+                             const nn::Pass& pass, const torch::Tensor& counted, int64_t columns) {
+  if (kind_ == "linear") return (rows + first_bias_).narrow(1, 0, columns);
+  const bool all = columns == second_bias_.size(0);
+  const torch::Tensor weight = all ? second_weight_ : second_weight_.narrow(1, 0, columns);
+  const torch::Tensor bias = all ? second_bias_ : second_bias_.narrow(0, 0, columns);
+  if (kind_ == "gin") return torch::addmm(bias, rows, weight);
+  torch::Tensor hidden;
+  if (norm_) {
+    hidden = (local() ? rows : p.apply(rows)) + first_bias_;
+    hidden = torch::relu(batch_norm_.forward(hidden, pass, counted));
+  } else if (local()) {
+    hidden = torch::relu(rows + first_bias_);
+  } else {
+    hidden = ops::propagate(p.pattern, p.weights, rows, first_bias_, ops::Activation::relu);
+  }
+  if (kind_ != "gcn2") return torch::addmm(bias, hidden, weight);
+  return ops::propagate(p.pattern, p.weights, hidden.matmul(weight), bias, ops::Activation::none);
 }
 
 Posterior Encoder::posterior(const torch::Tensor& rows, const nn::Propagation& p,
-                             const nn::Pass& pass) {
-  torch::Tensor heads;
-  if (kind_ == "linear") {
-    heads = rows + first_bias_;
-  } else if (kind_ == "gin") {
-    heads = torch::addmm(second_bias_, rows, second_weight_);
-  } else {
-    torch::Tensor hidden = (local() ? rows : p.apply(rows)) + first_bias_;
-    if (norm_) hidden = batch_norm_.forward(hidden, pass);
-    heads = torch::relu(hidden).matmul(second_weight_);
-    if (kind_ == "gcn2") heads = p.apply(heads);
-    heads = heads + second_bias_;
-  }
-  const std::vector<torch::Tensor> halves = heads.chunk(2, 1);
-  return {halves[0], torch::clamp(halves[1] + log_sigma_bias_, -10.0, 4.0)};
+                             const nn::Pass& pass, const torch::Tensor& counted) {
+  const int64_t both = kind_ == "linear" ? first_bias_.size(0) : second_bias_.size(0);
+  return {heads(rows, p, pass, counted, both), log_sigma_bias_};
+}
+
+torch::Tensor Encoder::posterior_mean(const torch::Tensor& rows, const nn::Propagation& p,
+                                      const nn::Pass& pass) {
+  const int64_t both = kind_ == "linear" ? first_bias_.size(0) : second_bias_.size(0);
+  return heads(rows, p, pass, {}, both / 2);
 }
 
 }  // namespace grm

@@ -10,8 +10,8 @@ namespace grm {
 
 void GeneratedSamples::add(const GeneratedEdges& edges, const torch::Tensor& z) {
   pairs_ = edges.pairs;
-  weights_.push_back(edges.weights.to(torch::kFloat64));
-  const torch::Tensor distance = (z - h_).to(torch::kFloat64).square().sum(1).sqrt();
+  weights_.push_back(edges.weights.to(torch::kCPU, torch::kFloat64));
+  const torch::Tensor distance = (z - h_).to(torch::kCPU, torch::kFloat64).square().sum(1).sqrt();
   distance_ = distance_.defined() ? distance_ + distance : distance;
 }
 

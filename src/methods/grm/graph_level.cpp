@@ -7,6 +7,8 @@
 #include <functional>
 
 #include "grm/core/error.h"
+#include "grm/core/stages.h"
+#include "grm/graph/random.h"
 #include "grm/methods/graph/batches.h"
 #include "grm/methods/grm/generated.h"
 #include "grm/methods/grm/model.h"
@@ -40,25 +42,31 @@ class GraphGrm final : public Method {
     const std::vector<torch::Tensor> batches = graph_level::epoch_batches(
         domain.labels.loss, options_.batch, rng_.stream("batches", epoch));
     const char* names[5] = {"total", "supervision", "latent_kl", "edge_kl", "invariance"};
-    double sums[5] = {};
+    std::vector<torch::Tensor> values;  // five for each step, read at the end
     for (size_t step = 0; step < batches.size(); ++step) {
       nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, step));
       const PreparedBatch g = model_.prepare(domain.graph, batches[step], /*for_loss=*/true);
       torch::Tensor eps;
       if (options_.stochastic()) {
-        eps = torch::empty({g.batch.rows(), options_.latent}, torch::kFloat32);
-        rng_.stream("latent", epoch, step).fill_normal(eps.data_ptr<float>(), eps.numel());
+        eps = torch::empty({g.batch.rows(), options_.latent},
+                           torch::dtype(torch::kFloat32).device(set_.device()));
+        fill_normal(rng_.stream("latent", epoch, step), eps);
       }
       const torch::Tensor y = domain.labels.y.index_select(0, batches[step]);
       optimiser_.zero_grad();
       const GrmTerms terms = model_.losses(g, eps, view_.loss, y, pass);
       const torch::Tensor total = terms.total(options_);
+      const Stage stage("backward");
       total.backward();
       optimiser_.step();
-      const torch::Tensor values[5] = {total, terms.supervision, terms.latent_kl, terms.edge_kl,
-                                       terms.invariance};
-      for (int k = 0; k < 5; ++k) sums[k] += values[k].item<double>();
+      for (const torch::Tensor& value :
+           {total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}) {
+        values.push_back(value.detach());
+      }
     }
+    double sums[5] = {};
+    const std::vector<double> read = read_scalars(values);
+    for (size_t k = 0; k < read.size(); ++k) sums[k % 5] += read[k];
     std::vector<LossTerm> means;
     for (int k = 0; k < 5; ++k) {
       means.push_back({names[k], sums[k] / static_cast<double>(batches.size())});
@@ -136,7 +144,7 @@ class GraphGrm final : public Method {
 
   // Class probabilities of a batch under one sample; its logits where there is one pass only.
   torch::Tensor classify(const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
-    const torch::Tensor logits = model_.classify(g, z, model_.generate(g, z), pass);
+    const torch::Tensor logits = model_.classify(g, z, /*with_kl=*/false, pass).logits;
     return passes() > 1 ? nn::class_probabilities(logits) : logits;
   }
 
@@ -173,7 +181,7 @@ class GraphGrm final : public Method {
           .fill_normal(eps.data_ptr<float>() + first[b] * options_.latent,
                        (first[b + 1] - first[b]) * options_.latent);
     }
-    return eps;
+    return on_device(eps, set_.device());
   }
 
   GrmOptions options_;

@@ -12,6 +12,11 @@
 #include <deque>
 #include <functional>
 
+#include "device_epoch.h"
+#include "device_predictions.h"
+#include "grm/core/stages.h"
+#include "grm/graph/device.h"
+#include "grm/graph/random.h"
 #include "grm/methods/grm/generated.h"
 #include "grm/methods/grm/model.h"
 #include "grm/methods/table.h"
@@ -33,31 +38,43 @@ class Grm final : public Method {
         rng_(rng),
         set_(rng),
         model_(set_, options, view.features, view.classes),
-        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == "adamw") {}
+        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == "adamw"),
+        on_device_(DeviceEpoch::possible(options, set_.device())) {
+    const bool local = std::any_of(
+        view.training.begin(), view.training.end(),
+        [&](const Domain& domain) { return uses_local_influence(options, domain.graph.nodes()); });
+    if (on_device_ && !local) {
+      device_epoch_ =
+          std::make_unique<DeviceEpoch>(options_, view_, rng_, model_, optimiser_, set_.device());
+    }
+  }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const int64_t steps = steps_per_epoch();
-    double sums[5] = {};
+    if (device_epoch_) return train_epoch_on_device(epoch, steps);
+    std::vector<torch::Tensor> values;  // five for each step and domain, read at the end
     for (int64_t step = 0; step < steps; ++step) {
       optimiser_.zero_grad();
       for (size_t d = 0; d < view_.training.size(); ++d) {
         const GrmTerms terms = domain_losses(epoch, step, steps, d);
         const torch::Tensor total = terms.total(options_);
         const double share = 1.0 / static_cast<double>(view_.training.size());
+        const Stage stage("backward");
         (total * share).backward();
-        const torch::Tensor values[5] = {total, terms.supervision, terms.latent_kl, terms.edge_kl,
-                                         terms.invariance};
-        for (int k = 0; k < 5; ++k) {
-          sums[k] += values[k].item<double>() * share / static_cast<double>(steps);
+        for (const torch::Tensor& value :
+             {total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}) {
+          values.push_back(value.detach());
         }
       }
       optimiser_.step();
     }
-    return {{"total", sums[0]},
-            {"supervision", sums[1]},
-            {"latent_kl", sums[2]},
-            {"edge_kl", sums[3]},
-            {"invariance", sums[4]}};
+    std::vector<double> sums(5);
+    const double share = 1.0 / static_cast<double>(view_.training.size());
+    const std::vector<double> read = read_scalars(values);
+    for (size_t k = 0; k < read.size(); ++k) {
+      sums[k % 5] += read[k] * share / static_cast<double>(steps);
+    }
+    return named(sums);
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
@@ -75,6 +92,7 @@ class Grm final : public Method {
     kept_.clear();
     kept_rows_ = 0;
     passing_ = {};
+    predictions_.forget();
     model_.forget_graphs();
   }
 
@@ -101,6 +119,20 @@ class Grm final : public Method {
   std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
 
  private:
+  static std::vector<LossTerm> named(const std::vector<double>& sums) {
+    return {{"total", sums[0]},
+            {"supervision", sums[1]},
+            {"latent_kl", sums[2]},
+            {"edge_kl", sums[3]},
+            {"invariance", sums[4]}};
+  }
+
+  std::vector<LossTerm> train_epoch_on_device(int64_t epoch, int64_t steps) {
+    return named(device_epoch_->run(epoch, steps, [&](int64_t step, size_t index) {
+      return targets(view_.training[index], epoch, step, steps, index);
+    }));
+  }
+
   int64_t steps_per_epoch() const {
     if (options_.scope == "whole") return 1;
     if (options_.steps > 0) return options_.steps;
@@ -115,6 +147,7 @@ class Grm final : public Method {
   // the step's share of one permutation.
   torch::Tensor targets(const Domain& domain, int64_t epoch, int64_t step, int64_t steps,
                         size_t index) const {
+    const Stage stage("sample");
     const torch::Tensor& all = domain.labels.loss;
     const int64_t n = all.numel();
     const bool visit_all = options_.steps == 0;
@@ -147,36 +180,52 @@ class Grm final : public Method {
           ego_batch(*graph.edges, chosen, options_.fanout, rng_.stream("neighbours", epoch, place));
       y = domain.labels.y.index_select(0, chosen);
     }
-    const PreparedBatch g = model_.prepare(std::move(batch));
+    PreparedBatch g = model_.prepare(std::move(batch));
+    model_.choose_invariance_rows(graph, g, rng_.stream("invariance", epoch, place));
     torch::Tensor eps;
     if (options_.stochastic()) eps = noise(rng_.stream("latent", epoch, place), g.batch.rows());
     return model_.losses(graph, g, eps, view_.loss, items, y, pass);
   }
 
   torch::Tensor noise(const Stream& stream, int64_t rows) const {
-    torch::Tensor eps = torch::empty({rows, options_.latent}, torch::kFloat32);
-    stream.fill_normal(eps.data_ptr<float>(), eps.numel());
+    const Stage stage("sample");
+    torch::Tensor eps =
+        torch::empty({rows, options_.latent}, torch::dtype(torch::kFloat32).device(set_.device()));
+    fill_normal(stream, eps);
     return eps;
   }
 
-  // What `of_samples` makes of predict() for the given nodes, some ego-nets at a time, put together
-  // along the nodes.
+  // What `of_samples` makes of the predictions for the given nodes, [S, nodes, C] -> [.., nodes,
+  // C].
   torch::Tensor by_batches(const Graph& graph, const torch::Tensor& nodes,
                            const std::function<torch::Tensor(const torch::Tensor&)>& of_samples) {
     const at::NoGradGuard no_grad;
+    if (!on_device_ || !all_kept(graph.edges, nodes)) {
+      return of_samples(sampled_in_batches(graph, nodes));
+    }
+    return of_samples(
+        predictions_.get(graph, nodes, [&] { return sampled_in_batches(graph, nodes); }));
+  }
+
+  // predict() for the given nodes, some ego-nets at a time, put together along the nodes.
+  torch::Tensor sampled_in_batches(const Graph& graph, const torch::Tensor& nodes) {
     nn::Pass pass = nn::Pass::evaluate();
     const DomainEncoding domain = model_.encode_domain(graph, pass);
     if (options_.scope == "whole") {
       const PreparedBatch g = model_.prepare(whole_batch(graph.edges));
-      return of_samples(predict(domain, g, 0, pass)).index_select(1, nodes);
+      const torch::Tensor sampled = predict(domain, g, 0, pass);
+      return sampled.index_select(1, to_place_of(nodes, sampled));
     }
     std::vector<torch::Tensor> parts;
     for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
-      const int64_t count = std::min(kEvaluationBatch, nodes.numel() - begin);
-      const PreparedBatch& g = evaluation_batch(graph.edges, nodes.narrow(0, begin, count));
-      parts.push_back(of_samples(predict(domain, g, begin / kEvaluationBatch, pass)));
+      const PreparedBatch& g = evaluation_batch(graph.edges, evaluation_nodes(nodes, begin));
+      parts.push_back(predict(domain, g, begin / kEvaluationBatch, pass));
     }
     return torch::cat(parts, 1);
+  }
+
+  static torch::Tensor evaluation_nodes(const torch::Tensor& nodes, int64_t begin) {
+    return nodes.narrow(0, begin, std::min(kEvaluationBatch, nodes.numel() - begin));
   }
 
   // Class probabilities under S seeded samples of z, [S, rows, C] (Section 6 of the specification);
@@ -190,7 +239,7 @@ class Grm final : public Method {
     for (int64_t s = 0; s < std::max<int64_t>(samples, 1); ++s) {
       const torch::Tensor eps = evaluation_noise(s, place, g.batch.rows());
       const torch::Tensor z = GrmModel::sample(q, eps);
-      const torch::Tensor logits = model_.classify(g, z, model_.generate(g, z), pass);
+      const torch::Tensor logits = model_.classify(g, z, /*with_kl=*/false, pass).logits;
       each.push_back(samples > 1 ? nn::class_probabilities(logits) : logits);
     }
     return torch::stack(each);
@@ -208,10 +257,11 @@ class Grm final : public Method {
 
   // Ego-nets for evaluation are drawn once: the same in every epoch, and kept while they are few.
   const PreparedBatch& evaluation_batch(const AdjacencyPtr& edges, const torch::Tensor& nodes) {
-    for (const auto& [graph, targets, g] : kept_) {
-      if (graph == edges && torch::equal(targets, nodes)) return g;
-    }
-    PreparedBatch g = model_.prepare(evaluation_ego(*edges, nodes));
+    if (const PreparedBatch* kept = find_kept(edges, nodes)) return *kept;
+    PreparedBatch g = on_device_
+                          ? model_.prepare(DeviceNets(*edges, on_device(nodes, set_.device()),
+                                                      options_.fanout, rng_.stream("evaluate-ego")))
+                          : model_.prepare(evaluation_ego(*edges, nodes));
     if (kept_rows_ + g.batch.rows() > kKeptEvaluationRows) {
       passing_ = std::move(g);
       return passing_;
@@ -219,6 +269,19 @@ class Grm final : public Method {
     kept_rows_ += g.batch.rows();
     kept_.push_back({edges, nodes, std::move(g)});
     return kept_.back().batch;
+  }
+
+  const PreparedBatch* find_kept(const AdjacencyPtr& edges, const torch::Tensor& nodes) const {
+    for (const KeptBatch& kept : kept_) {
+      if (kept.edges == edges && torch::equal(kept.nodes, nodes)) return &kept.batch;
+    }
+    return nullptr;
+  }
+  bool all_kept(const AdjacencyPtr& edges, const torch::Tensor& nodes) const {
+    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
+      if (!find_kept(edges, evaluation_nodes(nodes, begin))) return false;
+    }
+    return true;
   }
 
   struct KeptBatch {
@@ -233,6 +296,9 @@ class Grm final : public Method {
   nn::ParameterSet set_;
   GrmModel model_;
   nn::Adam optimiser_;
+  const bool on_device_;  // whether ego-nets are drawn on a GPU
+  std::unique_ptr<DeviceEpoch> device_epoch_;
+  DevicePredictions predictions_;
   std::deque<KeptBatch> kept_;  // a deque: references stay valid while it grows
   int64_t kept_rows_ = 0;
   PreparedBatch passing_;

@@ -2,7 +2,10 @@
 
 #include <torch/types.h>
 
+#include "grm/core/stages.h"
+#include "grm/nn/activation.h"
 #include "grm/nn/losses.h"
+#include "grm/ops/latent.h"
 #include "grm/ops/sparse.h"
 
 namespace grm {
@@ -11,7 +14,8 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
                    int64_t classes, int64_t edge_features)
     : options_(options),
       dtype_(set.dtype()),
-      cache_(options, set.dtype()),
+      device_(set.device()),
+      cache_(options, set.dtype(), set.device()),
       decoder_(set, options, features, classes) {
   int64_t input_width = features;
   if (options.concat()) {
@@ -40,9 +44,10 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
 torch::Tensor GrmModel::input_gcn(int which, const DomainView& view, nn::Pass& pass) {
   InputGcn& gcn = input_gcn_[which];
   const nn::Propagation& p = view.propagation;
-  torch::Tensor hidden = gcn.first.forward(view.graph.x, p);
-  hidden = torch::relu(gcn.norm.forward(hidden, pass));
-  return gcn.second.forward(pass.dropout(hidden, options_.dropout), p);
+  const torch::Tensor first = p.apply(ops::feature_linear(view.graph.x, gcn.first.weight));
+  const torch::Tensor hidden =
+      nn::norm_relu_dropout(gcn.norm, first, gcn.first.bias, options_.dropout, pass);
+  return gcn.second.forward(hidden, p);
 }
 
 DomainEncoding GrmModel::encode_domain(const Graph& graph, nn::Pass& pass) {
@@ -50,11 +55,11 @@ DomainEncoding GrmModel::encode_domain(const Graph& graph, nn::Pass& pass) {
 }
 
 DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
+  const Stage stage("encode");
   DomainEncoding domain;
   if (options_.concat()) {
-    const torch::Tensor r = input_gcn(0, view, pass);
-    const torch::Tensor q = view.influence->mean(input_gcn(1, view, pass));
-    domain.input.dense = torch::cat({r, q}, 1);
+    domain.input.node = input_gcn(0, view, pass);
+    domain.input.domain = view.influence->mean(input_gcn(1, view, pass));
   } else {
     domain.input.features = view.graph.x;
   }
@@ -63,7 +68,7 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
     input.edges = view.graph.edges;
     input.node_offsets = view.graph.parts;
     input.x = domain.input.features;
-    input.rows = domain.input.dense;
+    if (options_.concat()) input.rows = torch::cat({domain.input.node, domain.input.domain}, 1);
     input.edge_x = view.graph.edge_x;
     input.edge_weights = view.graph.edge_weights;
     domain.transformed = graph_encoder_->forward(input, pass);
@@ -75,40 +80,63 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
 }
 
 PreparedBatch GrmModel::prepare(GraphBatch batch) {
+  const Stage stage("batch");
   PreparedBatch g;
   if (!encoder_->local()) {
     g.propagation = options_.scope == "whole"
                         ? cache_.propagation(batch.edges)
-                        : nn::make_propagation(options_.conv, batch.edges, {}, dtype_);
+                        : nn::make_propagation(options_.conv, batch.edges, {}, dtype_, device_);
   }
+  if (options_.edge_support == "all") g.graphs = ops::generated_tiles(batch.node_offsets);
   g.batch = std::move(batch);
   return g;
 }
 
+PreparedBatch GrmModel::prepare(const DeviceNets& nets) {
+  const Stage stage("batch");
+  PreparedBatch g;
+  g.batch = nets.batch();
+  const bool loops = options_.conv == "kipf";
+  if (!encoder_->local()) {
+    g.propagation.pattern = nets.pattern(loops, dtype_, loops ? &g.propagation.weights : nullptr);
+  }
+  g.graphs = {g.batch.node_offsets, g.batch.graphs, g.batch.most};
+  if (options_.edge_support == "observed") {
+    g.pairs = loops && g.propagation.pattern ? g.propagation.pattern : nets.pattern(true, dtype_);
+  }
+  return g;
+}
+
 PreparedBatch GrmModel::prepare(const Graph& set, const torch::Tensor& ids, bool for_loss) {
+  const Stage stage("batch");
   PreparedBatch g;
   g.batch = pick_graphs(set, ids);
   g.own = cache_.pick(set, ids, g.batch, for_loss || options_.concat());
   g.propagation = g.own->propagation;
-  g.pairs = options_.edge_support == "all" ? all_pairs(g.batch) : cache_.pick_self_paired(set, ids);
+  if (options_.edge_support == "all") {
+    g.graphs = ops::generated_tiles(g.batch.node_offsets);
+  } else {
+    g.pairs = cache_.pick_self_paired(set, ids);
+  }
   return g;
 }
 
 Posterior GrmModel::posterior(const DomainEncoding& domain, const PreparedBatch& g,
                               const nn::Pass& pass) {
+  const Stage stage("encode");
   const bool same = same_rows(g);
-  const auto rows = [&](const torch::Tensor& x) {
-    return same ? x : ops::gather_rows(x, g.batch.nodes);
-  };
-  if (domain.local) return {rows(domain.local->mu), rows(domain.local->log_sigma)};
-  return encoder_->posterior(rows(domain.transformed), g.propagation, pass);
+  const torch::Tensor ids = same ? torch::Tensor() : domain.rows_of(g.batch.nodes);
+  const auto rows = [&](const torch::Tensor& x) { return same ? x : ops::gather_rows(x, ids); };
+  if (domain.local) return {rows(domain.local->heads), domain.local->log_sigma_bias};
+  return encoder_->posterior(rows(domain.transformed), g.propagation, pass, g.batch.counted);
 }
 
 torch::Tensor GrmModel::sample(const Posterior& q, const torch::Tensor& eps) {
-  return eps.defined() ? q.mu + torch::exp(q.log_sigma) * eps : q.mu;
+  return ops::latent_sample(q.heads, q.log_sigma_bias, eps).z;
 }
 
 GeneratedEdges GrmModel::generate(const PreparedBatch& g, const torch::Tensor& z) {
+  const Stage stage("generate");
   AdjacencyPtr pairs = g.pairs;
   if (pairs) return decoder_.edges(z, pairs);
   if (options_.edge_support == "all") {
@@ -125,47 +153,33 @@ torch::Tensor GrmModel::observed_weights(const PreparedBatch& g, const torch::Te
   return decoder_.edges(z, g.batch.edges).weights;
 }
 
-torch::Tensor GrmModel::classify(const PreparedBatch& g, const torch::Tensor& z,
-                                 const GeneratedEdges& edges, nn::Pass& pass) {
-  const torch::Tensor logits = decoder_.classify(z, edges, pass);
-  if (options_.scope == "whole") return logits;
-  if (g.own || options_.readout == "mean") return ops::segment_mean(g.batch.node_offsets, logits);
-  return ops::gather_rows(logits, g.batch.node_offsets.narrow(0, 0, g.batch.graphs));
-}
-
-torch::Tensor GrmModel::domain_representation(const DomainView& view, const DomainEncoding& domain,
-                                              const PreparedBatch& g, const Posterior& q,
-                                              const nn::Pass& pass) {
-  const InfluencePool& pool = *view.influence;
-  if (options_.domain_encoding == "exact" && !encoder_->local()) {
-    // One subgraph per distinct node of the batch, each encoded on its own edges.
-    const torch::Tensor nodes =
-        g.own ? torch::arange(g.batch.rows(), torch::kInt64) : g.batch.nodes;
-    const auto [distinct, slot] = at::_unique(nodes, /*sorted=*/true, /*inverse=*/true);
-    const AdjacencyPtr members = pool.sets().rows(distinct);
-    const GraphBatch subgraphs = induced_batch(*view.graph.edges, members->in);
-    const nn::Propagation p = nn::make_propagation(options_.conv, subgraphs.edges, {}, dtype_);
-    const torch::Tensor rows = ops::gather_rows(domain.transformed, subgraphs.nodes);
-    const torch::Tensor mu = encoder_->posterior(rows, p, pass).mu;
-    return ops::gather_rows(ops::segment_mean(subgraphs.node_offsets, mu), slot);
-  }
-  // Without propagation both encodings agree: mu of a node does not depend on its subgraph.
-  torch::Tensor mu;
-  if (g.own) {
-    mu = q.mu;  // the encoder's pass over the domain is the one over the batch
-  } else if (domain.local) {
-    mu = domain.local->mu;
+Classified GrmModel::classify(const PreparedBatch& g, const torch::Tensor& z, bool with_kl,
+                              nn::Pass& pass) {
+  const Stage stage("classify");
+  Classified result;
+  if (options_.edge_support == "all") {
+    result = decoder_.classify_all_pairs(z, g.graphs, with_kl, pass, g.batch.counted);
   } else {
-    mu = encoder_->posterior(domain.transformed, view.propagation, pass).mu;
+    const GeneratedEdges edges = generate(g, z);
+    result.logits = decoder_.classify(z, edges, pass, g.batch.counted);
+    if (with_kl) result.edge_kl = edge_kl(g.batch, edges, options_);
   }
-  const torch::Tensor h = pool.mean(mu);
-  return same_rows(g) ? h : ops::gather_rows(h, g.batch.nodes);
+  if (options_.scope == "whole") return result;
+  if (g.own || options_.readout == "mean") {
+    result.logits = ops::segment_mean(g.batch.node_offsets, result.logits);
+  } else {
+    const torch::Tensor centres = g.batch.node_offsets.narrow(0, 0, g.batch.graphs);
+    result.logits = ops::gather_rows(result.logits, centres);
+  }
+  return result;
 }
 
 GrmTerms GrmModel::losses(const Graph& graph, const PreparedBatch& g, const torch::Tensor& eps,
                           LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
                           nn::Pass& pass) {
-  return losses(cache_.whole(graph, true), g, eps, loss, items, y, pass);
+  const bool part = uses_local_influence(options_, graph.nodes());
+  return losses(part ? cache_.part(graph) : cache_.whole(graph, true), g, eps, loss, items, y,
+                pass);
 }
 
 GrmTerms GrmModel::losses(const PreparedBatch& g, const torch::Tensor& eps, LossKind loss,
@@ -176,17 +190,22 @@ GrmTerms GrmModel::losses(const PreparedBatch& g, const torch::Tensor& eps, Loss
 GrmTerms GrmModel::losses(const DomainView& view, const PreparedBatch& g, const torch::Tensor& eps,
                           LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
                           nn::Pass& pass) {
-  const DomainEncoding domain = encode_domain(view, pass);
+  const Stage stage("losses");
+  const DomainEncoding domain =
+      view.around ? encode_part(view, g, pass) : encode_domain(view, pass);
   const Posterior q = posterior(domain, g, pass);
-  const torch::Tensor z = sample(q, eps);
-  const GeneratedEdges edges = generate(g, z);
-  const torch::Tensor logits = classify(g, z, edges, pass);
+  const auto [z, per_node_kl] = ops::latent_sample(q.heads, q.log_sigma_bias, eps);
+  const auto [logits, per_graph_kl] = classify(g, z, /*with_kl=*/true, pass);
   GrmTerms terms;
   terms.supervision =
-      nn::supervised_loss(loss, items.defined() ? logits.index_select(0, items) : logits, y);
-  terms.latent_kl = latent_kl(g.batch, q, options_);
-  terms.edge_kl = edge_kl(g.batch, edges, options_);
-  terms.invariance = invariance_loss(g.batch, domain_representation(view, domain, g, q, pass), z);
+      nn::supervised_loss(loss, items.defined() ? select_rows(logits, items) : logits, y);
+  terms.latent_kl = latent_kl(g.batch, per_node_kl, options_);
+  terms.edge_kl = per_graph_kl.mean();
+  const DomainRows rows = domain_rows(view, domain, g, q, pass);
+  terms.invariance = g.invariance
+                         ? invariance_loss(g.invariance->offsets, rows.h,
+                                           ops::gather_rows(z, g.invariance->rows), rows.index)
+                         : invariance_loss(g.batch.node_offsets, rows.h, z, rows.index);
   return terms;
 }
 

@@ -21,12 +21,16 @@ void GrmOptions::declare(OptionList& list) {
   list.choice("readout", readout, {"centre", "mean"},
               "an ego-net's logits: those of its target node, or the mean over its nodes");
   declare_losses(list);
-  list.choice("influence", influence, {"auto", "exact", "sampled"},
-              "V_i^D: all of it, a sample, or exact where it fits the budget");
+  list.choice("influence", influence, {"auto", "exact", "sampled", "local"},
+              "V_i^D: all of it, a sample of it, a sample of what lies within two hops (found in "
+              "each step: for graphs that no step may touch as a whole), or by itself exact where "
+              "it fits the budget and local above 100,000 nodes");
   declare_influence(list);
   list.add("influence_members", influence_members, {1, 1e6}, "sampled: members kept per node");
   list.add("influence_neighbours", influence_neighbours, {1, 1e6},
            "sampled: neighbours that estimate the two means");
+  list.add("invariance_nodes", invariance_nodes, {0, 10000},
+           "nodes of each ego-net that enter L_d, drawn anew in each step; 0: all of them");
   list.add("influence_budget_mib", influence_budget_mib, {1, 1e9},
            "memory that exact sets of one graph may take under influence = auto");
   declare_optimiser(list);
@@ -106,6 +110,11 @@ void GrmOptions::check() const {
     fail(ErrorKind::config,
          "method.scope = whole needs method.edge_support = observed: all pairs of a domain graph "
          "would be n^2 generated edges");
+  }
+  if (influence == "local" && (concat() || scope == "whole")) {
+    fail(ErrorKind::config,
+         "method.influence = local needs method.scope = ego and method.encoder_input = raw or "
+         "centred: concatenated inputs and scope = whole read the whole domain graph in each step");
   }
   if (encoder == "gin" && domain_encoding == "exact") {
     fail(ErrorKind::config,

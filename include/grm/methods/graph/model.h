@@ -30,10 +30,17 @@ struct TrainBatch {
   nn::Pass pass;      // training mode, with the dropout stream of this step
 };
 
-/// What a step minimises, and its parts for the record.
+/// A part of a step's loss, for the record. It is read when the epoch is over, so that no step
+/// waits for a device.
+struct BatchTerm {
+  std::string name;
+  torch::Tensor value;  // a scalar
+};
+
+/// What a step minimises, and its parts.
 struct BatchLoss {
   torch::Tensor total;  // a scalar, differentiated
-  std::vector<LossTerm> terms;
+  std::vector<BatchTerm> terms;
 };
 
 /// A method on one training set of graphs. The subclass creates its networks in set_, then calls

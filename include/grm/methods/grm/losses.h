@@ -14,15 +14,17 @@ struct GrmTerms {
   torch::Tensor total(const GrmOptions& options) const;
 };
 
-/// KL(N(mu, sigma^2) || N(0, I)): per node, mean over the nodes of each G, mean over the batch.
-torch::Tensor latent_kl(const GraphBatch& batch, const Posterior& q, const GrmOptions& options);
+/// KL(N(mu, sigma^2) || N(0, I)) per node, [rows]: mean over the nodes of each G and the batch.
+torch::Tensor latent_kl(const GraphBatch& batch, const torch::Tensor& per_node,
+                        const GrmOptions& options);
 
-/// KL(Bernoulli(ehat) || Bernoulli(theta)) over the pairs of each G, mean over the batch.
+/// KL(Bernoulli(ehat) || Bernoulli(theta)) over the pairs of each G: [graphs].
 torch::Tensor edge_kl(const GraphBatch& batch, const GeneratedEdges& edges,
                       const GrmOptions& options);
 
-/// L_d: mean over the nodes of each G of || h_i - z_i ||, mean over the batch.   h, z: [rows, d_z].
-torch::Tensor invariance_loss(const GraphBatch& batch, const torch::Tensor& h,
-                              const torch::Tensor& z);
+/// L_d: mean over the nodes of each G of || h_i - z_i ||, mean over the batch.   z: [rows, d_z];
+/// the rows of graph b are offsets[b] .. offsets[b + 1). h_i is row index[i] of h, or row i.
+torch::Tensor invariance_loss(const torch::Tensor& offsets, const torch::Tensor& h,
+                              const torch::Tensor& z, const torch::Tensor& index = {});
 
 }  // namespace grm

@@ -48,6 +48,7 @@ struct GrmOptions {
   int64_t influence_members = 64;
   int64_t influence_neighbours = 8;
   int64_t influence_budget_mib = 1024;
+  int64_t invariance_nodes = 0;
   // Optimiser and inference.
   std::string optimiser = "adam";
   double lr = 0.01;

@@ -1,0 +1,145 @@
+// Path searches against a plain breadth-first search from every source.
+#include <queue>
+
+#include "../../src/graph/cuda/cuda_kernels.h"
+#include "harness.h"
+
+namespace test {
+namespace {
+
+namespace gpu = grm::cuda;
+
+struct Graph {
+  int64_t nodes;
+  std::vector<int64_t> offset{0};
+  std::vector<int32_t> index;
+};
+
+// Random undirected pairs, a hub, and some nodes on their own.
+Graph random_graph(int64_t nodes, int64_t pairs, Random& random) {
+  std::vector<std::vector<int32_t>> list(nodes);
+  const int64_t joined = nodes - nodes / 10;
+  const auto join = [&](int64_t a, int64_t b) {
+    if (a == b || std::find(list[a].begin(), list[a].end(), b) != list[a].end()) return;
+    list[a].push_back(static_cast<int32_t>(b));
+    list[b].push_back(static_cast<int32_t>(a));
+  };
+  for (int64_t k = 0; k < pairs; ++k) join(random() % joined, random() % joined);
+  for (int64_t k = 0; joined > 1 && k < joined; k += 3) join(1, k);
+  Graph g{nodes};
+  for (auto& row : list) {
+    std::sort(row.begin(), row.end());
+    g.index.insert(g.index.end(), row.begin(), row.end());
+    g.offset.push_back(static_cast<int64_t>(g.index.size()));
+  }
+  return g;
+}
+
+template <class Count>
+void search(int64_t nodes, int64_t pairs, Random& random) {
+  const Graph g = random_graph(nodes, pairs, random);
+  const int depth = 5;
+  const int64_t first = nodes > 100 ? 64 : 0, blocks = (nodes - first + 63) / 64;
+  std::vector<int64_t> length(nodes * nodes, -1);
+  std::vector<double> paths(nodes * nodes);
+  for (int64_t u = first; u < nodes; ++u) {
+    int64_t* d = length.data() + u * nodes;
+    double* p = paths.data() + u * nodes;
+    std::queue<int64_t> next({u});
+    d[u] = 0, p[u] = 1;
+    while (!next.empty()) {
+      const int64_t v = next.front();
+      next.pop();
+      if (d[v] == depth) continue;
+      for (int64_t k = g.offset[v]; k < g.offset[v + 1]; ++k) {
+        const int64_t w = g.index[k];
+        if (d[w] < 0) d[w] = d[v] + 1, next.push(w);
+        if (d[w] == d[v] + 1) p[w] += p[v];
+      }
+    }
+  }
+  std::vector<int32_t> node, source;
+  std::vector<double> counts;
+  for (int64_t u = first; u < nodes; ++u) {
+    for (int64_t v = 0; v < nodes; ++v) {
+      node.push_back(static_cast<int32_t>(v));
+      source.push_back(static_cast<int32_t>(u - first));
+      counts.push_back(paths[u * nodes + v]);
+    }
+  }
+  const Array<int64_t> offset(g.offset);
+  const Array<int32_t> index(g.index), dnode(node), dsource(source);
+  Array<double> out(counts.size());
+  Array<int32_t> inexact(blocks);
+  Array<char> work(gpu::path_workspace_bytes<Count>(nodes, blocks));
+  const gpu::NeighbourLists lists{nodes, offset.get(), index.get()};
+  const std::string what = std::to_string(nodes) + " nodes";
+  make_case<Count>("path_search", 0.0, 0.0)
+      .out(out, counts)
+      .out(inexact, std::vector<double>(blocks))
+      .run(what, [&] {
+        work.poison();
+        must(cudaDeviceSynchronize(), "poison");
+        gpu::path_search<Count>(lists, first, blocks, depth, work.get(), inexact.get(), stream());
+        gpu::path_counts<Count>(nodes, blocks, work.get(), dnode.get(), dsource.get(),
+                                static_cast<int64_t>(counts.size()), out.get(), stream());
+      });
+
+  // The rule of specs/grm.md for every node i and source u, with the neighbours as members.
+  const double max_length = 3.0, min_paths = 1.5;
+  Array<uint64_t> sure(nodes * blocks), unsure(nodes * blocks);
+  const auto judge = [&] {
+    gpu::path_judge<Count>(lists, nodes, blocks, {max_length, std::log2(min_paths)}, work.get(),
+                           sure.get(), unsure.get(), blocks, stream());
+  };
+  judge();
+  must(cudaStreamSynchronize(stream()), "judge");
+  const auto yes = sure.read(), perhaps = unsure.read();
+  int64_t wrong = 0, open = 0, chosen = 0;
+  for (int64_t i = 0; i < nodes; ++i) {
+    for (int64_t u = first; u < nodes; ++u) {
+      double lengths = 0.0, logs = 0.0;
+      bool reached = g.offset[i] < g.offset[i + 1];
+      for (int64_t k = g.offset[i]; k < g.offset[i + 1]; ++k) {
+        const int64_t at = u * nodes + g.index[k];
+        reached = reached && length[at] >= 0;
+        lengths += static_cast<double>(length[at]);
+        logs += std::log2(std::max(paths[at], 1.0));
+      }
+      const double n = static_cast<double>(g.offset[i + 1] - g.offset[i]);
+      const double away = logs - n * std::log2(min_paths);
+      const bool near = reached && lengths / n <= max_length;
+      const int64_t word = i * blocks + (u - first) / 64;
+      const bool said = yes[word] >> ((u - first) % 64) & 1;
+      const bool left = perhaps[word] >> ((u - first) % 64) & 1;
+      wrong += (said && !(near && away > -1e-9)) || (!said && !left && near && away > 1e-9);
+      wrong += said && left;
+      open += left;
+      chosen += near && away > 0;
+    }
+  }
+  // Few may be left to exact arithmetic, where logarithms have 11 bits of fraction.
+  if (sizeof(Count) == 4 && open * 50 > chosen + 50) ++wrong;
+  Array<double> mistakes(1);
+  Case("path_judge", type_name<Count>(), 0.0).out(mistakes, {0.0}).run(what, [&] {
+    mistakes.set({static_cast<double>(wrong)});
+  });
+  std::vector<double> bits(yes.begin(), yes.end()), rest(perhaps.begin(), perhaps.end());
+  make_case<Count>("path_judge, again", 0.0, 0.0)
+      .out(sure, bits)
+      .out(unsure, rest)
+      .run(what, judge);
+}
+
+}  // namespace
+
+void test_graph(const Size& size) {
+  Random random(18);
+  search<float>(1, 0, random);
+  search<float>(40, 60, random);
+  search<float>(size.small ? 150 : 500, 1500, random);
+  search<double>(130, 400, random);
+  search<double>(size.small ? 150 : 500, 4000, random);
+}
+
+}  // namespace test
