@@ -8,6 +8,7 @@ namespace grm {
 
 /// One maker per row of the table in registry.cpp; each is defined in the dataset's own file.
 std::unique_ptr<Dataset> make_sbm();
+std::unique_ptr<Dataset> make_scale();
 std::unique_ptr<Dataset> make_cora();
 std::unique_ptr<Dataset> make_cora_mix();
 std::unique_ptr<Dataset> make_photo();

@@ -30,6 +30,9 @@ void TrainOptions::declare(OptionList& list) {
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
            "seconds between checkpoints; they never change a result");
+  list.add("device", device,
+           "where to compute: cpu, cuda, cuda:1 (a number) or auto, the first GPU if there is one; "
+           "the flag --device goes over it");
 }
 
 RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_name,
@@ -72,6 +75,7 @@ std::string RunConfig::to_toml(int64_t seed) const {
   text += "\n[train]\n";
   for (const Option& o : train_options_.options()) {
     if (o.key == "seeds" || o.key == "first_seed" || o.key == "checkpoint_seconds") continue;
+    if (o.key == "device" && train.device == "cpu") continue;
     text += fmt::format("{} = {}\n", o.key, o.get());
   }
   return text;

@@ -44,7 +44,7 @@ std::vector<DomainScore> score_groups(const Task& task, Role role, const LogitsO
 
 std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role) {
   return score_groups(task, role, [&](const Domain& domain) {
-    return predict(domain.graph, domain.labels.evaluate);
+    return predict(domain.graph, domain.labels.evaluate).cpu();
   });
 }
 

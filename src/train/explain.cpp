@@ -92,8 +92,9 @@ std::vector<Explanation> explanations(Method& method, const Task& task, Role rol
   std::vector<Explanation> all;
   for (const Domain& domain : task.domains(role)) {
     if (!domain.labels.edge_truth.defined() || !domain.graph.parts.defined()) continue;
-    const torch::Tensor scores = method.edge_scores(domain.graph, domain.labels.evaluate);
+    torch::Tensor scores = method.edge_scores(domain.graph, domain.labels.evaluate);
     if (!scores.defined()) return {};
+    scores = scores.cpu();
     const GraphBatch batch = pick_graphs(domain.graph, domain.labels.evaluate);
     const ScoredPairs pairs =
         tie_directions(batch, scores, domain.labels.edge_truth.index_select(0, batch.edge_ids));

@@ -29,7 +29,7 @@ GeneratedGraph scored_graph(const Graph& set, int64_t item, const torch::Tensor&
   GeneratedGraph g;
   g.nodes = batch.nodes;
   std::tie(g.source, g.target) = edge_list(*batch.edges);
-  g.samples = scores.to(torch::kFloat64).unsqueeze(0);
+  g.samples = scores.to(torch::kCPU, torch::kFloat64).unsqueeze(0);
   g.prior = kUnknown;
   return g;
 }
@@ -154,7 +154,7 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   e.domain = domain.name;
   e.item = item;
   e.name = called(item);
-  const torch::Tensor logits = method.logits(graph, torch::full({1}, item, torch::kInt64));
+  const torch::Tensor logits = method.logits(graph, torch::full({1}, item, torch::kInt64)).cpu();
   const torch::Tensor p = nn::class_probabilities(logits.detach()).to(torch::kFloat64).contiguous();
   e.probabilities.assign(p.data_ptr<double>(), p.data_ptr<double>() + p.numel());
   e.predicted = predicted_class(logits.detach()).item<int64_t>();

@@ -110,7 +110,8 @@ Prediction Model::predict_prepared(const Graph& graph, const torch::Tensor& item
     p.logits = torch::empty({0, classes()}, torch::kFloat32);
   } else {
     sampled = method_->sampled_probabilities(graph, items);
-    p.logits = sampled.defined() ? nn::log_mean(sampled) : method_->logits(graph, items);
+    if (sampled.defined()) sampled = sampled.cpu();
+    p.logits = sampled.defined() ? nn::log_mean(sampled) : method_->logits(graph, items).cpu();
   }
   p.classes = predicted_class(p.logits);
   p.probabilities = nn::class_probabilities(p.logits);

@@ -13,6 +13,7 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/threads.h"
+#include "grm/graph/device.h"
 #include "grm/version.h"
 
 namespace grm {
@@ -47,10 +48,22 @@ RunFolder create_run_folder(const std::string& root, const RunConfig& config, in
   }
 }
 
+namespace {
+
+// A run may go on where it did not begin, so the device does not tell runs apart here.
+std::string without_device(const std::string& config) {
+  const size_t at = config.find("\ndevice = ", config.find("\n[train]\n"));
+  if (at == std::string::npos) return config;
+  const size_t end = config.find('\n', at + 1);
+  return config.substr(0, at) + (end == std::string::npos ? "" : config.substr(end));
+}
+
+}  // namespace
+
 RunFolder find_run_folder(const std::string& root, const RunConfig& config, int64_t seed) {
   const fs::path parent =
       fs::path(root) / config.dataset.entry().short_name() / config.method_name();
-  const std::string wanted = config.to_toml(seed);
+  const std::string wanted = without_device(config.to_toml(seed));
   std::vector<std::string> candidates;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(parent, code)) {
@@ -60,7 +73,8 @@ RunFolder find_run_folder(const std::string& root, const RunConfig& config, int6
   std::sort(candidates.rbegin(), candidates.rend());  // names begin with the time: newest first
   for (const std::string& path : candidates) {
     const RunFolder folder(path);
-    if (folder.has("config.toml") && read_file(folder.file("config.toml")) == wanted) {
+    if (folder.has("config.toml") &&
+        without_device(read_file(folder.file("config.toml"))) == wanted) {
       return folder;
     }
   }
@@ -81,10 +95,11 @@ std::string blas_name() {
 std::string environment_json(const Task& task) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
+  const std::string device = describe_device(compute_device());
   const nlohmann::ordered_json env = {{"grm", GRM_VERSION},       {"git", GRM_GIT_ID},
                                       {"compiler", GRM_COMPILER}, {"torch", TORCH_VERSION},
                                       {"blas", blas_name()},      {"threads", threads()},
-                                      {"device", "cpu"},          {"host", host},
+                                      {"device", device},         {"host", host},
                                       {"started", timestamp()},   {"data_hashes", task.hashes},
                                       {"missing", task.missing},  {"notes", task.notes}};
   return env.dump(2) + "\n";

@@ -9,7 +9,9 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/log.h"
+#include "grm/graph/device.h"
 #include "grm/train/checkpoint.h"
+#include "grm/train/memory.h"
 #include "grm/train/model_file.h"
 #include "run_files.h"
 
@@ -85,6 +87,7 @@ class Run {
     const int64_t epoch = state_.epoch + 1;
     Stopwatch training;
     const std::vector<LossTerm> terms = method_->train_epoch(epoch);
+    synchronise(compute_device());
     const double seconds = training.seconds();
     state_.train_seconds += seconds;
     for (const LossTerm& term : terms) {
@@ -150,7 +153,7 @@ class Run {
     record.seconds_per_epoch = state_.train_seconds / static_cast<double>(state_.epoch);
     record.evaluate_seconds = state_.evaluate_seconds / static_cast<double>(state_.history.size());
     record.parameters = method_->parameters().count();
-    record.peak_memory_mib = peak_memory_mib();
+    record.peak_memory_mib = compute_device().is_cuda() ? device_peak_mib() : peak_memory_mib();
     record.stopped_early = state_.stopped_early;
     write_file_atomic(folder_.file("summary.json"), to_json_text(record));
     return record;
@@ -181,6 +184,10 @@ class Run {
     }
   }
 
+  static double device_peak_mib() {
+    return static_cast<double>(device_memory(compute_device()).peak) / (1024.0 * 1024.0);
+  }
+
   std::string option_text(const std::string& key) const {
     for (const Option& o : config_.method.options().options()) {
       if (o.key == key) return o.get();
@@ -204,6 +211,7 @@ RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
   if (folder.finished()) {
     return record_from_json(read_file(folder.file("summary.json")), folder.file("summary.json"));
   }
+  check_memory(config, task, compute_device());
   const FolderGuard guard(folder.path());
   try {
     return Run(config, task, seed, folder, hooks)();

@@ -25,7 +25,7 @@ TEST(Registry, HoldsTheDatasetsOfBothLevelsOnceEach) {
   }
   EXPECT_EQ(names, (std::set<std::string>{"sbm", "cora", "cora-mix", "photo", "twitch", "fb100",
                                           "elliptic", "arxiv", "spmotif", "molhiv", "graph-sst2",
-                                          "sst2-tree", "mnist75sp"}));
+                                          "sst2-tree", "mnist75sp", "scale"}));
   EXPECT_EQ(sets,
             (std::set<std::string>{"spmotif", "molhiv", "graph-sst2", "sst2-tree", "mnist75sp"}));
 }

@@ -21,6 +21,7 @@ struct TrainOptions {
   int64_t seeds = 1;
   int64_t first_seed = 1000;
   double checkpoint_seconds = 10.0;
+  std::string device = "cpu";
   void declare(OptionList& list);
 };
 
@@ -39,7 +40,8 @@ class RunConfig {
   const std::string& method_name() const { return method.entry().name; }
 
   /// The configuration as TOML, without what does not change a run's result (number of seeds,
-  /// checkpoint interval). Equal text means equal runs.
+  /// checkpoint interval). Equal text means equal runs. The device is named where it is not the
+  /// CPU.
   std::string to_toml(int64_t seed) const;
 
   DatasetChoice dataset;

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+#include <vector>
+
+#include "grm/data/task.h"
+#include "grm/train/config.h"
+
+// What a run will need of memory, known before it needs it. The data are there already; operators,
+// influence, activations and what else a method keeps follow from n, E, d and its options.
+namespace grm {
+
+struct MemoryPart {
+  std::string what;
+  double host = 0.0;    // bytes
+  double device = 0.0;  // the same on the GPU that computes; 0 on the CPU
+};
+
+struct MemoryEstimate {
+  std::vector<MemoryPart> parts;
+  double host() const;
+  double device() const;
+};
+
+/// The peak of training and evaluating this configuration, all of the process included. Meant to be
+/// right within a factor of two.
+MemoryEstimate estimate_memory(const RunConfig& config, const Task& task,
+                               const torch::Device& device);
+
+/// What this process may hold in all, in bytes, and where the number comes from.
+struct MemoryLimit {
+  double bytes = 0.0;
+  std::string source;  // "--memory-limit", "free on this machine", ...
+};
+/// On the CPU the least of the machine's free memory and the limits of its control groups; on a GPU
+/// its free memory. set_memory_limit replaces it for the process; 0 takes that back.
+MemoryLimit memory_limit(const torch::Device& device);
+void set_memory_limit(double bytes);
+
+/// A change of the configuration that makes it fit.
+struct MemoryOption {
+  std::string flags;  // as typed: "--set method.influence=sampled"
+  double bytes = 0.0;
+};
+/// Up to three changes whose own estimate is within the limit, the mildest first.
+std::vector<MemoryOption> options_that_fit(const RunConfig& config, const Task& task,
+                                           const torch::Device& device, double limit);
+
+/// Error(memory) with estimate, limit and what would fit, unless the estimate is within the limit.
+/// Returns the estimate.
+MemoryEstimate check_memory(const RunConfig& config, const Task& task, const torch::Device& device);
+
+/// "1.5 GiB", "12 MiB".
+std::string memory_text(double bytes);
+
+}  // namespace grm

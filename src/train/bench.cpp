@@ -1,0 +1,248 @@
+#include "grm/train/bench.h"
+
+#include <fmt/core.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "grm/core/clock.h"
+#include "grm/graph/device.h"
+#include "grm/graph/kernel_time.h"
+#include "grm/train/evaluate.h"
+
+namespace grm {
+namespace {
+
+constexpr int64_t kRows = 10000, kWidth = 128;  // the SGEMM that rates are compared with
+constexpr int64_t kCopied = int64_t{64} << 20, kCopiedOnGpu = int64_t{512} << 20;
+constexpr int64_t kSquare = 4096;
+constexpr double kSeconds = 20.0;  // spent on epochs where their number is not given
+constexpr int64_t kFewest = 5, kMost = 50;
+constexpr int kRatesAnEpoch = 3;
+constexpr double kMiB = 1024.0 * 1024.0;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<int64_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// One epoch that was timed.
+struct Epoch {
+  double seconds = 0;
+  std::vector<StageTime> stages;
+};
+
+// The epoch of median duration: its stages add up to its own time.
+const Epoch& middle_of(const std::vector<Epoch>& epochs) {
+  std::vector<const Epoch*> sorted;
+  for (const Epoch& epoch : epochs) sorted.push_back(&epoch);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Epoch* a, const Epoch* b) { return a->seconds < b->seconds; });
+  return *sorted[(sorted.size() - 1) / 2];
+}
+
+class Bench {
+ public:
+  Bench(const RunConfig& config, const Task& task, const BenchOptions& options)
+      : config_(config), task_(task), options_(options), device_(compute_device()) {
+    const MemoryEstimate estimate = check_memory(config, task, device_);
+    report_.memory = estimate.parts;
+    report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / kMiB;
+    reset_peak_memory(device_);
+    TrainView view = task.train_view();
+    view.validate = [&task](const Predictor& predict) {
+      return mean_score(evaluate(predict, task, Role::validation));
+    };
+    method_ = config.method.build(view, Rng(static_cast<uint64_t>(options.seed)));
+  }
+
+  BenchReport operator()() {
+    set_up();
+    measure_epochs();
+    if (device_.is_cuda()) measure_stages();
+    if (options_.evaluate && !stopped()) measure_evaluation();
+    report_.host_peak_memory_mib = peak_memory_mib();
+    report_.peak_memory_mib = device_.is_cuda()
+                                  ? static_cast<double>(device_memory(device_).peak) / kMiB
+                                  : report_.host_peak_memory_mib;
+    report_.work = epoch_work(config_, task_, influence_);
+    report_.targets_per_epoch = targets();
+    return report_;
+  }
+
+ private:
+  void say(const std::string& text) const {
+    if (options_.say) options_.say(text);
+  }
+  bool stopped() const { return options_.interrupted && options_.interrupted(); }
+
+  double epoch_seconds() {
+    synchronise(device_);
+    const Stopwatch watch;
+    method_->train_epoch(++epoch_);
+    synchronise(device_);
+    return watch.seconds();
+  }
+
+  // The first epoch computes what later ones only read; the second fills what is left.
+  void set_up() {
+    say("first epoch");
+    {
+      const StageRecorder recorder;
+      first_seconds_ = epoch_seconds();
+      influence_ = influence_shapes(recorder);
+    }
+    // A GPU records its step in the second epoch and repeats the record from the third on.
+    for (int k = device_.is_cuda() ? 3 : 1; k > 0 && !stopped(); --k)
+      second_seconds_ = epoch_seconds();
+  }
+
+  void measure_epochs() {
+    int64_t wanted = options_.epochs;
+    if (wanted == 0) {
+      const double each = std::max(second_seconds_, 1e-6);
+      wanted = std::clamp(static_cast<int64_t>(kSeconds / each), kFewest, kMost);
+    }
+    std::vector<double> products, copies, cpu;
+    std::vector<Epoch> epochs;
+    // On the CPU marks cost nothing, so the stages are those of the very epochs that are timed.
+    // A GPU must not have a recorder: it would run step by step what it else repeats as a whole.
+    std::optional<StageRecorder> recorder;
+    if (!device_.is_cuda()) recorder.emplace();
+    for (int64_t k = 0; k < wanted && (k == 0 || !stopped()); ++k) {
+      for (int r = 0; r < kRatesAnEpoch; ++r) {
+        products.push_back(product_rate(kRows, kWidth, kWidth, device_));
+      }
+      copies.push_back(copy_rate(device_.is_cuda() ? kCopiedOnGpu : kCopied, device_));
+      if (recorder) recorder->reset();
+      const std::clock_t before = std::clock();
+      const double seconds = epoch_seconds();
+      cpu.push_back(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
+      epochs.push_back({seconds, recorder ? recorder->times() : std::vector<StageTime>()});
+      say(fmt::format("epoch {} of {}: {:.4f} s", k + 1, wanted, epochs.back().seconds));
+    }
+    const Epoch& middle = middle_of(epochs);
+    report_.epochs = static_cast<int64_t>(epochs.size());
+    report_.seconds_per_epoch = middle.seconds;
+    report_.fastest_epoch =
+        std::min_element(epochs.begin(), epochs.end(), [](const Epoch& a, const Epoch& b) {
+          return a.seconds < b.seconds;
+        })->seconds;
+    report_.setup_seconds = std::max(0.0, first_seconds_ - middle.seconds);
+    report_.cpu_seconds_per_epoch = median(cpu);
+    report_.sgemm_gflops = median(products);
+    report_.copy_gbytes = median(copies);
+    take_stages(middle);
+  }
+
+  // On a GPU the host runs ahead: stages are known only to a host that waits at every mark.
+  void measure_stages() {
+    report_.matmul_gflops = product_rate(kSquare, kSquare, kSquare, device_);
+    const torch::Device device = device_;
+    std::vector<Epoch> epochs;
+    {
+      StageRecorder recorder([device] { synchronise(device); });
+      for (int64_t k = 0; k < kFewest && (k == 0 || !stopped()); ++k) {
+        recorder.reset();
+        const double seconds = epoch_seconds();
+        epochs.push_back({seconds, recorder.times()});
+      }
+    }
+    take_stages(middle_of(epochs));
+    // Profiling makes an epoch longer, kernels not: their time is compared with the plain epoch.
+    if (const auto busy = kernel_seconds([&] { epoch_seconds(); })) {
+      report_.kernel_share = *busy / report_.seconds_per_epoch;
+    }
+  }
+
+  void take_stages(const Epoch& epoch) {
+    report_.stages = epoch.stages;
+    report_.staged_seconds = epoch.seconds;
+    double known = 0;
+    for (const StageTime& stage : epoch.stages) known += stage.seconds;
+    report_.stages.push_back({"other", std::max(0.0, epoch.seconds - known), 1});
+  }
+
+  void measure_evaluation() {
+    say("evaluation");
+    method_->prepare_evaluation(epoch_);
+    // The first pass fills caches; on a GPU the second is recorded for those that follow.
+    const int passes = device_.is_cuda() ? 3 : 2;
+    for (int pass = 0; pass < passes && (pass == 0 || !stopped()); ++pass) {
+      synchronise(device_);
+      const Stopwatch watch;
+      evaluate(*method_, task_, Role::validation);
+      evaluate(*method_, task_, Role::test);
+      synchronise(device_);
+      report_.evaluate_seconds = watch.seconds();
+    }
+    for (const Role role : {Role::validation, Role::test}) {
+      for (const Domain& domain : task_.domains(role)) {
+        report_.evaluated_items += static_cast<double>(domain.labels.evaluate.numel());
+      }
+    }
+  }
+
+  // What the method noted of V_i^D while it found it, by training domain: once for the sets of the
+  // whole graph, in every step for local ones, of which the mean over the steps is taken.
+  std::vector<InfluenceShape> influence_shapes(const StageRecorder& recorder) const {
+    const size_t domains = task_.training.size();
+    const std::vector<double> members = recorder.sizes("influence members");
+    const std::vector<double> nodes = recorder.sizes("local nodes");
+    const std::vector<double> edges = recorder.sizes("local edges");
+    std::vector<InfluenceShape> shapes(domains);
+    if (members.empty() || members.size() % domains != 0) return {};
+    const double share = static_cast<double>(domains) / static_cast<double>(members.size());
+    for (size_t k = 0; k < members.size(); ++k) {
+      InfluenceShape& shape = shapes[k % domains];
+      shape.members += members[k] * share;
+      if (k < nodes.size()) shape.nodes += nodes[k] * share;
+      if (k < edges.size()) shape.edges += edges[k] * share;
+      shape.local = !nodes.empty();
+    }
+    return shapes;
+  }
+
+  double targets() const {
+    double sum = 0;
+    if (config_.method_name() == "grm" && task_.level == "node") {
+      const GrmOptions o = grm_options(config_.method.options(), false);
+      const int64_t steps = grm_steps(o, task_.training);
+      for (const Domain& domain : task_.training) sum += grm_targets(o, domain, steps);
+      return sum;
+    }
+    for (const Domain& d : task_.training) sum += static_cast<double>(d.labels.loss.numel());
+    return sum;
+  }
+
+  const RunConfig& config_;
+  const Task& task_;
+  const BenchOptions& options_;
+  torch::Device device_;
+  std::unique_ptr<Method> method_;
+  int64_t epoch_ = 0;
+  double first_seconds_ = 0, second_seconds_ = 0;
+  std::vector<InfluenceShape> influence_;
+  BenchReport report_;
+};
+
+}  // namespace
+
+std::optional<double> BenchReport::share_of_sgemm() const {
+  if (!work || seconds_per_epoch <= 0 || sgemm_gflops <= 0) return std::nullopt;
+  return work->flops() * 1e-9 / seconds_per_epoch / sgemm_gflops;
+}
+
+std::optional<double> BenchReport::share_of_copy() const {
+  if (!work || seconds_per_epoch <= 0 || copy_gbytes <= 0) return std::nullopt;
+  return work->bytes() * 1e-9 / seconds_per_epoch / copy_gbytes;
+}
+
+BenchReport run_bench(const RunConfig& config, const Task& task, const BenchOptions& options) {
+  return Bench(config, task, options)();
+}
+
+}  // namespace grm

@@ -1,0 +1,248 @@
+#include "grm/train/flops.h"
+
+#include <gtest/gtest.h>
+#include <torch/types.h>
+
+#include "grm/graph/batch.h"
+#include "methods/small_task.h"
+
+namespace grm {
+namespace {
+
+// Multiplications and additions of naive loops, one by one.
+class Naive {
+ public:
+  double flops = 0;
+
+  // y[a, c] = sum_b x[a, b] w[b, c], and the loops of its gradients.
+  void product(int64_t a, int64_t b, int64_t c, bool to_x) {
+    for (int64_t pass = 0; pass < (to_x ? 3 : 2); ++pass) {
+      for (int64_t i = 0; i < a; ++i) {
+        for (int64_t k = 0; k < c; ++k) {
+          for (int64_t j = 0; j < b; ++j) flops += 2;
+        }
+      }
+    }
+  }
+  // Every stored pair adds a weighted row of width d, `passes` times.
+  void over_pairs(const Adjacency& pattern, int64_t d, int64_t passes) {
+    for (int64_t i = 0; i < pattern.rows(); ++i) {
+      for (int64_t e = pattern.in.offset()[i]; e < pattern.in.offset()[i + 1]; ++e) {
+        for (int64_t k = 0; k < d; ++k) flops += 2.0 * static_cast<double>(passes);
+      }
+    }
+  }
+  // Features times a weight of `width` columns: forward and the gradient of the weight.
+  void features(const Features& x, int64_t width) {
+    if (x.sparse) over_pairs(*x.sparse, width, 2);
+    if (x.dense.defined()) product(x.dense.size(0), x.dense.size(1), width, false);
+  }
+};
+
+double term(const WorkCount& count, const std::string& name) {
+  for (const WorkTerm& t : count.terms) {
+    if (t.name == name) return t.flops;
+  }
+  return 0.0;
+}
+
+InfluenceShape sets(double members) {
+  InfluenceShape shape;
+  shape.members = members;
+  return shape;
+}
+
+GrmOptions tiny_options() {
+  GrmOptions o;
+  o.hidden = 5;
+  o.latent = 3;
+  o.decoder_width = 4;
+  o.edge_width = 2;
+  o.fanout = {3, 0};
+  return o;
+}
+
+class GrmWork : public ::testing::Test {
+ protected:
+  GrmWork()
+      : domain_(test::small_domain(1, 20)),
+        batch_(ego_batch(*domain_.graph.edges, torch::arange(6, torch::kInt64), {3, 0},
+                         Rng(1).stream("neighbours"))),
+        shape_(shape_of(domain_.graph)) {}
+
+  // The classifier on generated edges over all ordered pairs, pair by pair.
+  void count_tiles(Naive& naive, const GrmOptions& o, int64_t classes) const {
+    const int64_t* offset = batch_.node_offsets.data_ptr<int64_t>();
+    for (int64_t b = 0; b < batch_.graphs; ++b) {
+      for (int64_t i = offset[b]; i < offset[b + 1]; ++i) {
+        for (int64_t j = offset[b]; j < offset[b + 1]; ++j) {
+          if (j <= i) naive.flops += 2.0 * static_cast<double>(o.edge_width);  // <f_i, f_j>
+          naive.flops += 2.0 * static_cast<double>(o.edge_width);              // to f
+          naive.flops += 3 * 2.0 * static_cast<double>(o.hidden + classes);    // E x; to x; to E
+        }
+      }
+    }
+  }
+
+  Domain domain_;
+  GraphBatch batch_;
+  GraphShape shape_;
+};
+
+TEST_F(GrmWork, OfThePaperEqualsANaiveCount) {
+  const GrmOptions o = tiny_options();
+  const int64_t n = domain_.graph.nodes(), rows = batch_.rows(), classes = 2, members = 77;
+  const AdjacencyPtr loops = with_self_loops(*domain_.graph.edges);
+  const AdjacencyPtr batch_loops = with_self_loops(*batch_.edges);
+  Naive naive;
+  for (int gcn = 0; gcn < 2; ++gcn) {
+    naive.features(domain_.graph.x, o.hidden);
+    naive.over_pairs(*loops, o.hidden, 2);
+    naive.product(n, o.hidden, o.hidden, true);
+    naive.over_pairs(*loops, o.hidden, 2);
+  }
+  naive.flops += 2.0 * 2 * members * static_cast<double>(o.hidden);  // q over V_i^D, both ways
+  naive.product(n, 2 * o.hidden, 2 * o.latent, true);
+  naive.over_pairs(*batch_loops, 2 * o.latent, 2);
+  naive.product(rows, 2 * o.latent, 2 * o.latent, true);
+  naive.over_pairs(*batch_loops, 2 * o.latent, 2);
+  naive.over_pairs(*loops, 2 * o.latent, 2);
+  naive.product(n, 2 * o.latent, o.latent, true);
+  naive.over_pairs(*loops, o.latent, 2);
+  naive.flops += 2.0 * 2 * members * static_cast<double>(o.latent);  // h over V_i^D
+  naive.product(rows, o.latent, o.edge_width, true);
+  naive.product(o.latent, o.decoder_width, o.hidden, true);
+  naive.product(rows, o.latent, o.hidden, true);
+  naive.product(rows, o.hidden, classes, true);
+  count_tiles(naive, o, classes);
+  EXPECT_DOUBLE_EQ(grm_step_work(o, shape_, shape_of(batch_), sets(members), classes).flops(),
+                   naive.flops);
+}
+
+TEST_F(GrmWork, OfALinearEncoderOnTheWholeGraphEqualsANaiveCount) {
+  GrmOptions o = tiny_options();
+  o.encoder_input = "centred";
+  o.encoder = "linear";
+  o.scope = "whole";
+  o.edge_support = "observed";
+  const int64_t n = domain_.graph.nodes(), classes = 3, members = 40;
+  const AdjacencyPtr pairs = with_self_loops(*domain_.graph.edges);
+  Naive naive;
+  naive.features(domain_.graph.x, 2 * o.latent);
+  naive.flops += 2.0 * 2 * members * static_cast<double>(o.latent);
+  naive.product(n, o.latent, o.edge_width, true);
+  naive.product(o.latent, o.decoder_width, o.hidden, true);
+  naive.product(n, o.latent, o.hidden, true);
+  naive.product(n, o.hidden, classes, true);
+  naive.over_pairs(*pairs, o.edge_width, 3);
+  naive.over_pairs(*pairs, o.hidden, 3);
+  naive.over_pairs(*pairs, classes, 3);
+  EXPECT_DOUBLE_EQ(grm_step_work(o, shape_, {}, sets(members), classes).flops(), naive.flops);
+}
+
+// Every V_i^D is encoded on its own edges, and the first map sees what a step needs alone.
+TEST_F(GrmWork, OfSetsFoundAroundTheNodesEqualsANaiveCount) {
+  GrmOptions o = tiny_options();
+  o.encoder_input = "raw";
+  const int64_t rows = batch_.rows(), classes = 2, nodes = 10;
+  const torch::Tensor ids = torch::arange(nodes, torch::kInt64);
+  const Features part = pick_rows(domain_.graph.x, ids);
+  Csr members;
+  members.rows = 4;
+  members.cols = domain_.graph.nodes();
+  members.offsets = torch::arange(0, 13, 3, torch::kInt64);
+  members.indices = torch::tensor({0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9}, torch::kInt32);
+  const GraphBatch inside = induced_batch(*domain_.graph.edges, members);
+  const AdjacencyPtr loops = with_self_loops(*inside.edges);
+  const AdjacencyPtr batch_loops = with_self_loops(*batch_.edges);
+  Naive naive;
+  naive.features(part, 2 * o.latent);
+  naive.over_pairs(*batch_loops, 2 * o.latent, 2);
+  naive.product(rows, 2 * o.latent, 2 * o.latent, true);
+  naive.over_pairs(*batch_loops, 2 * o.latent, 2);
+  naive.over_pairs(*loops, 2 * o.latent, 2);
+  naive.product(12, 2 * o.latent, o.latent, true);
+  naive.over_pairs(*loops, o.latent, 2);
+  naive.flops += 2.0 * 2 * 12 * static_cast<double>(o.latent);
+  naive.product(rows, o.latent, o.edge_width, true);
+  naive.product(o.latent, o.decoder_width, o.hidden, true);
+  naive.product(rows, o.latent, o.hidden, true);
+  naive.product(rows, o.hidden, classes, true);
+  count_tiles(naive, o, classes);
+  const InfluenceShape influence{12, true, static_cast<double>(nodes),
+                                 static_cast<double>(inside.edges->nnz())};
+  // Every node of the small graph has two sparse features, so their share is exact.
+  EXPECT_DOUBLE_EQ(grm_step_work(o, shape_, shape_of(batch_), influence, classes).flops(),
+                   naive.flops);
+}
+
+TEST_F(GrmWork, WithoutPropagationTheDomainGraphIsNotPropagatedOver) {
+  GrmOptions o = tiny_options();
+  o.encoder_input = "raw";
+  o.encoder = "mlp";
+  const WorkCount count = grm_step_work(o, shape_, shape_of(batch_), sets(10), 2);
+  EXPECT_EQ(term(count, "domain propagation"), 0);
+  EXPECT_EQ(term(count, "encoder propagation"), 0);
+  EXPECT_EQ(term(count, "encoder heads"), 3 * 2 * shape_.nodes * 6 * 6);
+}
+
+TEST(BackboneWork, OfAGcnEqualsANaiveCount) {
+  const Domain domain = test::small_domain(2, 25);
+  nn::BackboneOptions o;
+  o.hidden = 6;
+  o.layers = 3;
+  const int64_t n = 25, classes = 4;
+  const AdjacencyPtr loops = with_self_loops(*domain.graph.edges);
+  Naive naive;
+  naive.features(domain.graph.x, 6);
+  naive.over_pairs(*loops, 6, 2);
+  naive.product(n, 6, 6, true);
+  naive.over_pairs(*loops, 6, 2);
+  naive.product(n, 6, classes, true);
+  naive.over_pairs(*loops, classes, 2);
+  EXPECT_DOUBLE_EQ(backbone_work(o, shape_of(domain.graph), classes)->flops(), naive.flops);
+}
+
+TEST(BackboneWork, OfSageHasAMapOfTheNodeItselfBesides) {
+  const Domain domain = test::small_domain(3, 25);
+  nn::BackboneOptions o;
+  o.hidden = 6;
+  o.backbone = "sage";
+  Naive naive;
+  for (int map = 0; map < 2; ++map) {
+    naive.features(domain.graph.x, 6);
+    naive.product(25, 6, 4, true);
+  }
+  naive.over_pairs(*domain.graph.edges, 6, 2);
+  naive.over_pairs(*domain.graph.edges, 4, 2);
+  EXPECT_DOUBLE_EQ(backbone_work(o, shape_of(domain.graph), 4)->flops(), naive.flops);
+}
+
+TEST(BackboneWork, EveryBackboneHasACount) {
+  const Domain domain = test::small_domain(4, 25);
+  for (const nn::BackboneEntry& entry : nn::backbones()) {
+    nn::BackboneOptions o;
+    o.backbone = entry.name;
+    const auto count = backbone_work(o, shape_of(domain.graph), 2);
+    ASSERT_TRUE(count) << entry.name;
+    EXPECT_GT(count->flops(), 0) << entry.name;
+    EXPECT_GT(count->bytes(), 0) << entry.name;
+  }
+}
+
+TEST(EpochWork, GrowsWithStepsAndIsMissingWhereThereIsNoFormula) {
+  const Task task = test::small_task();
+  RunConfig once("sbm", "grm"), twice("sbm", "grm"), other("sbm", "mario");
+  once.set("method.batch", "10");
+  twice.set("method.batch", "10");
+  twice.set("method.steps", "2");
+  const double one = epoch_work(once, task)->flops(), two = epoch_work(twice, task)->flops();
+  EXPECT_NEAR(two / one, 2.0, 0.05);  // the second draw of targets has other ego-nets
+  EXPECT_FALSE(epoch_work(other, task).has_value());
+  RunConfig exact("sbm", "grm");
+  exact.set("method.domain_encoding", "exact");
+  EXPECT_FALSE(epoch_work(exact, task).has_value());
+}
+
+}  // namespace
+}  // namespace grm
