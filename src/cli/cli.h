@@ -18,13 +18,15 @@ struct Common {
   bool quiet = false;
   int threads = 0;
   std::string data_root;
-  std::string device = "cpu";
+  std::string device;  // empty: not said
   bool allow_missing = false;
 
   /// --data-root, else $GRM_DATA; the cache folder of this user.
   DataContext data_context() const;
-  /// Sets threads and log sinks; Error(device) for a device that this build does not have.
+  /// Sets threads and log sinks; Error(device) for a device that is not there.
   void apply() const;
+  /// Makes --device, or else `configured`, the device that this process computes on.
+  void use_device(const std::string& configured = "cpu") const;
 };
 
 void add_common(CLI::App& verb, Common& common, bool needs_data);
@@ -32,6 +34,7 @@ void add_common(CLI::App& verb, Common& common, bool needs_data);
 /// Each adds a verb; the chosen one puts what is to be done into `action`.
 using Action = std::function<int()>;
 void add_train(CLI::App& app, Common& common, Action& action);
+void add_bench(CLI::App& app, Common& common, Action& action);
 void add_study(CLI::App& app, Common& common, Action& action);
 void add_study_table(CLI::App& study, Common& common, Action& action);
 void add_reproduce(CLI::App& app, Common& common, Action& action);

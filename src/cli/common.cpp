@@ -13,6 +13,7 @@
 #include "grm/core/files.h"
 #include "grm/core/log.h"
 #include "grm/core/threads.h"
+#include "grm/graph/device.h"
 
 namespace grm::cli {
 namespace {
@@ -36,10 +37,7 @@ DataContext Common::data_context() const {
 }
 
 void Common::apply() const {
-  if (device != "cpu") {
-    if (device != "cuda") fail(ErrorKind::config, "--device {}: known devices are cpu", device);
-    fail(ErrorKind::device, "--device cuda: this build runs on the CPU only; use --device cpu");
-  }
+  if (!device.empty()) parse_device(device);  // a wrong one is told before any work
   // Steps allocate and free the same large tensors again and again. Kept in the heap they are
   // reused; given back to the system, as is the default, every page is faulted in anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -57,6 +55,10 @@ void Common::apply() const {
   });
 }
 
+void Common::use_device(const std::string& configured) const {
+  set_compute_device(parse_device(device.empty() ? configured : device));
+}
+
 void add_common(CLI::App& verb, Common& common, bool needs_data) {
   verb.add_flag("--json", common.json, "print one JSON object on stdout");
   verb.add_flag("-q,--quiet", common.quiet, "no progress and no remarks");
@@ -66,7 +68,7 @@ void add_common(CLI::App& verb, Common& common, bool needs_data) {
   verb.add_option("--data-root", common.data_root, "folder of the datasets (default: $GRM_DATA)");
   verb.add_flag("--allow-missing", common.allow_missing,
                 "leave out test domains whose files are missing, and say so in the record");
-  verb.add_option("--device", common.device, "cpu");
+  verb.add_option("--device", common.device, "cpu, cuda, cuda:1 (a number) or auto (default: cpu)");
 }
 
 void say(const std::string& text) {

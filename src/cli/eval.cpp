@@ -9,6 +9,7 @@ namespace grm::cli {
 namespace {
 
 int eval(const std::string& path, const Common& common) {
+  common.use_device();
   LoadedModel model = load_model(path, common.data_context());
   const Stopwatch watch;
   ordered_json domains = ordered_json::array();

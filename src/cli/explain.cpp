@@ -89,6 +89,7 @@ void print_text(const ExplainedRuns& explained, int64_t top) {
 }
 
 int explain(const ExplainFlags& flags, const Common& common) {
+  common.use_device();
   const ExplainedRuns explained = explain_runs(flags.request, common.data_context());
   const ItemExplanation& e = explained.runs.front();
   const std::string folder =

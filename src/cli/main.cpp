@@ -44,6 +44,8 @@ int report(const Common& common, const grm::Error& error) {
       return report(common, "io", error.what(), kData);
     case ErrorKind::device:
       return report(common, "device", error.what(), kDevice);
+    case ErrorKind::memory:
+      return report(common, "memory", error.what(), kDevice);
   }
   return kInternal;
 }
@@ -89,6 +91,14 @@ int run_action(const Common& common, const grm::cli::Action& action, int argc, c
     return report(common, "memory", "out of memory", kDevice);
   } catch (const c10::Error& error) {
     const std::string text = error.what_without_backtrace();
+    if (text.find("CUDA out of memory") != std::string::npos) {
+      return report(
+          common, "memory",
+          "the GPU is out of memory: " + text.substr(0, text.find('.')) +
+              "; a smaller method.batch, method.influence = sampled (grm) or --device cpu "
+              "need less",
+          kDevice);
+    }
     const bool memory = text.find("allocate memory") != std::string::npos;
     return report(common, memory ? "memory" : "internal", text, memory ? kDevice : kInternal);
   } catch (const std::exception& error) {
@@ -157,6 +167,7 @@ int main(int argc, char** argv) {
   grm::cli::add_data(app, common, action);
   grm::cli::add_methods(app, common, action);
   grm::cli::add_options(app, common, action);
+  grm::cli::add_bench(app, common, action);
   grm::cli::add_doctor(app, common, action);
   grm::cli::add_completion(app, common, action);
   try {

@@ -151,6 +151,7 @@ void tell(const PredictFlags& flags, const Model& model, const PredictionSummary
 int predict(const PredictFlags& flags, const Common& common) {
   watch_interrupt();
   const Stopwatch watch;
+  common.use_device();
   Model model = load(flags.run);
   const std::vector<Asked> data = data_to_predict(model, flags.data, common.data_context());
   Output output(flags.out, /*to_stdout=*/!common.json);

@@ -160,6 +160,7 @@ int reproduce(const ReproduceFlags& flags, const Common& common) {
     study::RunnerOptions options = flags.runner;
     options.data = common.data_context();
     options.threads = common.threads;
+    options.device = common.device;
     StudyProgress progress(common.quiet);
     const study::Outcome outcome = study::run_study(spec, options, progress.hooks());
     progress.clear();

@@ -24,6 +24,7 @@ study::RunnerOptions runner_options(const StudyFlags& flags, const Common& commo
   study::RunnerOptions options = flags.runner;
   options.data = common.data_context();
   options.threads = common.threads;
+  options.device = common.device;
   return options;
 }
 
@@ -152,6 +153,7 @@ int cell(const StudyFlags& flags, const Common& common) {
   watch_interrupt();
   study::CellJob job = flags.job;
   job.data = common.data_context();
+  job.device = common.device;
   study::CellHooks hooks;
   hooks.interrupted = interrupted;
   hooks.on_folder = [](const std::string& folder) {

@@ -5,19 +5,20 @@
 #include "cli.h"
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/core/log.h"
+#include "grm/graph/device.h"
+#include "grm/train/memory.h"
 #include "grm/train/summary.h"
 #include "progress.h"
+#include "run_flags.h"
 
 namespace grm::cli {
 namespace {
 
-struct TrainFlags {
-  std::string dataset, method, preset, config, out = "runs";
-  std::vector<std::string> settings;
+struct TrainFlags : RunFlags {
+  std::string out = "runs";
   int64_t seeds = 0, epochs = 0;
-  bool resume = false;
+  bool resume = false, verbose = false;
 };
 
 // One column of the final table: all seeds of one method.
@@ -39,29 +40,27 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// "grm" or "grm:centred"; settings and flags go over what the file says.
-std::unique_ptr<RunConfig> make_config(const TrainFlags& flags, const std::string& method_spec) {
-  const size_t colon = method_spec.find(':');
-  const std::string method = method_spec.substr(0, colon);
-  const std::string preset =
-      colon == std::string::npos ? flags.preset : method_spec.substr(colon + 1);
-  std::unique_ptr<RunConfig> config;
-  if (flags.config.empty()) {
-    config = std::make_unique<RunConfig>(flags.dataset.empty() ? "sbm" : flags.dataset,
-                                         method.empty() ? "grm" : method, preset);
-  } else {
-    config = config_from_toml(read_file(flags.config), flags.config, flags.dataset, method, preset);
-  }
-  for (const std::string& setting : flags.settings) {
-    const size_t equals = setting.find('=');
-    if (equals == std::string::npos) {
-      fail(ErrorKind::config, "--set {}: write section.key=value, as in method.lr=0.01", setting);
-    }
-    config->set(setting.substr(0, equals), setting.substr(equals + 1));
-  }
+std::unique_ptr<RunConfig> train_config(const TrainFlags& flags, const std::string& method_spec,
+                                        const std::string& device) {
+  std::unique_ptr<RunConfig> config = make_config(flags, method_spec, device);
   if (flags.seeds > 0) config->set("train.seeds", std::to_string(flags.seeds));
   if (flags.epochs > 0) config->set("train.epochs", std::to_string(flags.epochs));
   return config;
+}
+
+// Before anything is written: a run that cannot fit leaves no folder behind.
+void show_memory(const Column& column, const Task& task, bool verbose) {
+  const torch::Device device = compute_device();
+  const MemoryEstimate estimate = check_memory(*column.config, task, device);
+  if (!verbose) return;
+  std::string parts;
+  for (const MemoryPart& part : estimate.parts) {
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", part.what,
+                         memory_text(device.is_cuda() ? part.device : part.host));
+  }
+  log_info("{}: about {} of memory ({}), limit {}", column.title,
+           memory_text(device.is_cuda() ? estimate.device() : estimate.host()), parts,
+           memory_text(memory_limit(device).bytes));
 }
 
 // Trains or reads back one seed; messages go to its log.txt as well as to the terminal.
@@ -179,7 +178,7 @@ int train(const TrainFlags& flags, const Common& common) {
   std::vector<Column> columns;
   for (const std::string& spec : specs) {
     Column column;
-    column.config = make_config(flags, spec);
+    column.config = train_config(flags, spec, common.device);
     column.title = column.config->method_name();
     if (specs.size() > 1 &&
         column.config->method.preset() != column.config->method.entry().presets.front().name) {
@@ -187,8 +186,10 @@ int train(const TrainFlags& flags, const Common& common) {
     }
     columns.push_back(std::move(column));
   }
+  common.use_device(columns.front().config->train.device);
   const Task task = columns.front().config->dataset.load(common.data_context());
   for (const std::string& name : task.missing) log_warning("{} is missing and left out", name);
+  for (const Column& column : columns) show_memory(column, task, flags.verbose);
   for (Column& column : columns) {
     const Stopwatch watch;
     const TrainOptions& train = column.config->train;
@@ -217,20 +218,15 @@ void add_train(CLI::App& app, Common& common, Action& action) {
   CLI::App* verb = app.add_subcommand("train", "train, select and evaluate; results under runs/");
   auto flags = std::make_shared<TrainFlags>();
   add_common(*verb, common, true);
-  verb->add_option("--dataset", flags->dataset,
-                   "name, see 'grm data list', or a folder of own data (default: sbm)");
-  verb->add_option("--method", flags->method,
-                   "name or name:preset, several with commas (default: grm)");
-  verb->add_option("--preset", flags->preset, "named set of option values, see 'grm methods'");
-  verb->add_option("--config", flags->config, "TOML file with [dataset], [method] and [train]");
-  verb->add_option("--set", flags->settings, "section.key=value, as in method.lr=0.01; repeatable")
-      ->allow_extra_args(false);
+  add_run_flags(*verb, *flags, /*several_methods=*/true);
+  add_memory_limit(*verb);
   verb->add_option("--seeds", flags->seeds, "independent runs (default: 1)")
       ->check(CLI::PositiveNumber);
   verb->add_option("--epochs", flags->epochs, "training epochs")->check(CLI::PositiveNumber);
   verb->add_option("--out", flags->out, "folder for runs")->capture_default_str();
   verb->add_flag("--resume", flags->resume,
                  "go on with unfinished runs of the same configuration, reuse finished ones");
+  verb->add_flag("-v,--verbose", flags->verbose, "also the memory that a run is expected to need");
   verb->footer(
       "Examples:\n"
       "  grm train                                             GRM on the generated default\n"

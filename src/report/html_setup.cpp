@@ -76,6 +76,10 @@ std::string command_tail(const std::string& environment) {
   if (env.contains("missing") && env["missing"].is_array() && !env["missing"].empty()) {
     tail += " --allow-missing";
   }
+  if (env.contains("device") && env["device"].is_string()) {
+    const std::string device = env["device"];  // "cuda:0, NVIDIA H200"
+    if (device.rfind("cuda", 0) == 0) tail += " --device " + device.substr(0, device.find(','));
+  }
   return tail;
 }
 

@@ -10,6 +10,7 @@
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/graph/device.h"
 #include "grm/study/runner.h"
 #include "process.h"
 
@@ -55,6 +56,7 @@ class CellRun {
     config_ = config_from_toml(cell_.config, fmt::format("cell {}", cell_.id));
     config_->train.checkpoint_seconds = job_.checkpoint_seconds;
     ensure(config_->to_toml(cell_.seed) == cell_.config, "a configuration changed on its way");
+    set_compute_device(parse_device(job_.device.empty() ? config_->train.device : job_.device));
     load();
     // A folder of the same configuration is gone on with, unless another process works in it or
     // its data or checkpoint is not what it was.
@@ -137,6 +139,10 @@ std::vector<std::string> CellJob::arguments() const {
     list.push_back(data.root);
   }
   if (data.allow_missing) list.push_back("--allow-missing");
+  if (!device.empty()) {
+    list.push_back("--device");
+    list.push_back(device);
+  }
   return list;
 }
 

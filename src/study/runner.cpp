@@ -23,7 +23,7 @@ constexpr double kClaimSeconds = 1.0;  // between looks at what other processes 
 // Jobs, threads and memory with the defaults filled in.
 RunnerOptions filled(RunnerOptions options) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (options.jobs <= 0) options.jobs = cores;
+  if (options.jobs <= 0) options.jobs = options.device.rfind("cuda", 0) == 0 ? 1 : cores;
   if (options.threads <= 0) options.threads = std::max(1, cores / options.jobs);
   if (options.memory_mib <= 0) options.memory_mib = 0.8 * available_memory_mib();
   return options;
@@ -91,9 +91,14 @@ class Phase {
         last_claim_ = watch_.seconds();
         return;
       }
-      CellJob job{
-          options_.database,          cell->id, me_, options_.runs, options_.data, options_.threads,
-          options_.checkpoint_seconds};
+      CellJob job{options_.database,
+                  cell->id,
+                  me_,
+                  options_.runs,
+                  options_.data,
+                  options_.threads,
+                  options_.checkpoint_seconds,
+                  options_.device};
       std::vector<std::string> argv = job.arguments();
       argv.insert(argv.begin(), options_.program);
       const double mib = need(*cell);

@@ -5,7 +5,7 @@ small=(--dataset sbm --set dataset.nodes=150 --epochs 6 --set train.eval_every=2
 
 expect_exit 0 "help" "$grm" --help
 check "help shows examples" grep -q "Examples:" out
-for verb in train eval data methods options doctor study reproduce plot; do
+for verb in train eval data methods options doctor study reproduce plot bench; do
   expect_exit 0 "$verb --help" "$grm" $verb --help
 done
 expect_exit 0 "version" "$grm" --version
@@ -27,7 +27,10 @@ a = 1')
 expect_exit 3 "data root that is not there" "$grm" train --dataset cora --data-root "$work/none"
 check "the missing path is named" grep -q "$work/none/cora/ind.cora" err
 expect_exit 3 "model that is not there" "$grm" eval "$work/none"
-expect_exit 4 "device that is not there" "$grm" train --device cuda
+expect_exit 4 "device that is not there" "$grm" train --device cuda:63
+check "what to do is told" grep -q "use --device cpu\|the last one is" err
+expect_exit 2 "device that does not exist" "$grm" train --device gpu
+check "the devices are named" grep -q "expected cpu, cuda" err
 
 "$grm" train --dataset twich --json > out 2> /dev/null
 check "errors are JSON too" jq -e '.error.kind == "config"' out

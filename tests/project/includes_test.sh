@@ -31,9 +31,16 @@ if [ -n "$heavy" ]; then
   echo "the heavy umbrella header of torch: $heavy"
   failures=$((failures + 1))
 fi
-kernels=$(grep -rlE '#include <(torch|ATen|c10)/' src/*/cpu || true)
+kernels=$(grep -rlE '#include <(torch|ATen|c10)/' src/*/cpu src/*/cuda || true)
 if [ -n "$kernels" ]; then
   echo "kernels that include torch: $kernels"
+  failures=$((failures + 1))
+fi
+# One file knows libtorch's CUDA headers.
+cuda_headers=$(grep -rlE '#include <(c10|ATen)/cuda/|#include <cuda' src include --include=*.cpp --include=*.h |
+  grep -v '^src/graph/cuda_torch.cpp$' || true)
+if [ -n "$cuda_headers" ]; then
+  echo "files that include CUDA headers: $cuda_headers"
   failures=$((failures + 1))
 fi
 echo "$checked includes checked, $failures wrong"

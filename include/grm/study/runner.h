@@ -20,6 +20,7 @@ struct RunnerOptions {
   double memory_mib = 0;  // for all processes together; 0: 80 % of what is available
   double checkpoint_seconds = 10.0;
   bool retry_failed = false;
+  std::string device;  // as --device; empty: what the configurations say
   /// The program that runs one cell when it is called with CellJob::arguments().
   std::string program = "/proc/self/exe";
 };
@@ -33,6 +34,7 @@ struct CellJob {
   DataContext data;
   int threads = 1;
   double checkpoint_seconds = 10.0;
+  std::string device;
 
   /// "study", "cell", "--db", ...: as the command line takes them.
   std::vector<std::string> arguments() const;

@@ -1,0 +1,52 @@
+#include "run_flags.h"
+
+#include "grm/core/error.h"
+#include "grm/core/files.h"
+#include "grm/train/memory.h"
+
+namespace grm::cli {
+
+void add_run_flags(CLI::App& verb, RunFlags& flags, bool several_methods) {
+  verb.add_option("--dataset", flags.dataset,
+                  "name, see 'grm data list', or a folder of own data (default: sbm)");
+  verb.add_option("--method", flags.method,
+                  several_methods ? "name or name:preset, several with commas (default: grm)"
+                                  : "name or name:preset (default: grm)");
+  verb.add_option("--preset", flags.preset, "named set of option values, see 'grm methods'");
+  verb.add_option("--config", flags.config, "TOML file with [dataset], [method] and [train]");
+  verb.add_option("--set", flags.settings, "section.key=value, as in method.lr=0.01; repeatable")
+      ->allow_extra_args(false);
+}
+
+std::unique_ptr<RunConfig> make_config(const RunFlags& flags, const std::string& method_spec,
+                                       const std::string& device) {
+  const size_t colon = method_spec.find(':');
+  const std::string method = method_spec.substr(0, colon);
+  const std::string preset =
+      colon == std::string::npos ? flags.preset : method_spec.substr(colon + 1);
+  std::unique_ptr<RunConfig> config;
+  if (flags.config.empty()) {
+    config = std::make_unique<RunConfig>(flags.dataset.empty() ? "sbm" : flags.dataset,
+                                         method.empty() ? "grm" : method, preset);
+  } else {
+    config = config_from_toml(read_file(flags.config), flags.config, flags.dataset, method, preset);
+  }
+  for (const std::string& setting : flags.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      fail(ErrorKind::config, "--set {}: write section.key=value, as in method.lr=0.01", setting);
+    }
+    config->set(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  if (!device.empty()) config->set("train.device", device);
+  return config;
+}
+
+void add_memory_limit(CLI::App& verb) {
+  verb.add_option_function<double>(
+          "--memory-limit", [](const double& mib) { set_memory_limit(mib * 1024 * 1024); },
+          "MiB that the run may use, on the GPU if it computes there (default: what is free)")
+      ->check(CLI::PositiveNumber);
+}
+
+}  // namespace grm::cli
