@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 grm=${GRM:-build/grm}
+line="bench/scale.sh $*"
 input=${1:-raw}
 shift || true
 rounds=${ROUNDS:-3}
@@ -27,7 +28,7 @@ out=$work/scale.md
 {
   echo "# Cost per target as the graph grows"
   echo
-  echo "Made by \`bench/scale.sh $input\` with $($grm --version), $(jq -r '"\(.threads) threads, \(.device)"' "$work/${sizes[0]}.1.json"):"
+  echo "Made by \`${line% }\` with $($grm --version), $(jq -r '"\(.threads) threads, \(.device)"' "$work/${sizes[0]}.1.json"):"
   echo "GRM, preset \`paper\`, \`encoder_input = $input\`, fan-out (10, 5), local influence, generated graphs of mean degree 10,"
   echo "the fastest epoch of $rounds rounds."
   echo
