@@ -43,8 +43,8 @@ const std::vector<DatasetEntry>& datasets() {
       {"mnist75sp", "handwritten digits as graphs of superpixels; colour noise in the test set",
        "http://yann.lecun.com/exdb/mnist/ (the four *-ubyte.gz files, in a folder mnist)",
        make_mnist75sp, "graph"},
-      {"scale", "generated graph of up to a hundred million nodes, for measuring; needs no file", "",
-       make_scale},
+      {"scale", "generated graph of up to a hundred million nodes, for measuring; needs no file",
+       "", make_scale},
   };
   return table;
 }
