@@ -30,10 +30,10 @@ sanitize: setup
 	@cd build-sanitize && ASAN_OPTIONS=detect_leaks=0 ctest --output-on-failure -L unit
 
 format:
-	@git ls-files '*.cpp' '*.h' | xargs clang-format -i
+	@git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' | xargs clang-format -i
 
 format-check:
-	@git ls-files '*.cpp' '*.h' | xargs clang-format --dry-run --Werror
+	@git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
 
 docs: build
 	@$(BUILD)/grm options --markdown > docs/options.md

@@ -43,7 +43,7 @@ __device__ inline int64_t lower_bound(const int32_t* row, int64_t length, int32_
 
 struct Row {  // the in-neighbours of a node, itself left out
   const int32_t* index;
-  int64_t self;   // where the node itself stands; the end if it does not
+  int64_t self;  // where the node itself stands; the end if it does not
   int64_t count;
   __device__ int32_t neighbour(int64_t k) const { return index[k < self ? k : k + 1]; }
 };
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x < kWarp) {
     const int64_t target = targets[g];
     const uint64_t key = mix(read_key(draws), static_cast<uint64_t>(target));
-    const int count = collect(offset, index, static_cast<int32_t>(target), fanout, key,
-                              threadIdx.x, found, member);
+    const int count = collect(offset, index, static_cast<int32_t>(target), fanout, key, threadIdx.x,
+                              found, member);
     if (threadIdx.x == 0) size = count;
   }
   __syncthreads();
