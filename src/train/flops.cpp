@@ -51,6 +51,15 @@ double operator_entries(const std::string& conv, double edges, double nodes) {
   return conv == "kipf" ? edges + nodes : edges;
 }
 
+// Means over the sets and their gradient: a dense product where all pairs are multiplied.
+void influence_means(Counter& c, const InfluenceShape& sets, double nodes, double width) {
+  if (!sets.local && sets.members >= nodes * nodes) {
+    c.product("influence means", nodes, nodes, width, 2);
+  } else {
+    c.sparse("influence means", sets.members, nodes, width, 2);
+  }
+}
+
 void generated_tiles(Counter& c, const GrmOptions& o, const BatchShape& b, double classes) {
   const double de = static_cast<double>(o.edge_width), h = static_cast<double>(o.hidden);
   const double rows = kFloat * b.rows;
@@ -118,8 +127,8 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& graph, const Batc
       c.product("input second map", n, h, h, 3);  // H W_2; to H; to W_2
       c.sparse("input propagation", m, n, h, 2);  // P (H W_2); to H W_2
     }
-    c.sparse("influence means", influence.members, n, h, 2);  // of GCN_dom over V_i^D; to it
-    c.product("encoder first map", n, 2 * h, wide, 3);        // U W; to U; to W
+    influence_means(c, influence, n, h);                // of GCN_dom over V_i^D
+    c.product("encoder first map", n, 2 * h, wide, 3);  // U W; to U; to W
   } else {
     c.features("encoder first map", g, wide);  // X W
   }
@@ -140,7 +149,7 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& graph, const Batc
     c.product("domain heads", rows, wide, dz, 3);
     if (o.encoder == "gcn2") c.sparse("domain propagation", entries, rows, dz, 2);
   }
-  c.sparse("influence means", influence.members, n, dz, 2);  // h = mean of mu; to mu
+  influence_means(c, influence, n, dz);  // h = mean of mu
   // Decoder and classifier: f_e(z), then z (W_x W_1), E (.), H W_2, E (.).
   const double width = static_cast<double>(o.decoder_width > 0 ? o.decoder_width : g.features);
   c.product("edge map", b.rows, dz, static_cast<double>(o.edge_width), 3);

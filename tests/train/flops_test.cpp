@@ -89,6 +89,20 @@ class GrmWork : public ::testing::Test {
   GraphShape shape_;
 };
 
+TEST_F(GrmWork, ReadsADenseMatrixOfMeansOncePerProduct) {
+  const GrmOptions o = tiny_options();
+  const double n = static_cast<double>(domain_.graph.nodes());
+  const BatchShape batch = shape_of(batch_);
+  const WorkCount count = grm_step_work(o, shape_, batch, sets(n * n), 2);
+  double bytes = 0;
+  for (const WorkTerm& t : count.terms) bytes += t.name == "influence means" ? t.bytes : 0;
+  // Means of rows of the widths hidden and latent, each once and once more for its gradient.
+  double expected = 0;
+  for (const double width : {5.0, 3.0}) expected += 2 * 4 * (n * n + 2 * n * width);
+  EXPECT_DOUBLE_EQ(bytes, expected);
+  EXPECT_DOUBLE_EQ(term(count, "influence means"), 2 * 2 * n * n * (5 + 3));
+}
+
 TEST_F(GrmWork, OfThePaperEqualsANaiveCount) {
   const GrmOptions o = tiny_options();
   const int64_t n = domain_.graph.nodes(), rows = batch_.rows(), classes = 2, members = 77;
