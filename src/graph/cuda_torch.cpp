@@ -1,6 +1,7 @@
 #include "cuda_torch.h"
 
 #include "grm/core/error.h"
+#include "place.h"
 
 #ifdef GRM_CUDA
 #include <ATen/Context.h>
@@ -152,14 +153,6 @@ void RecordedWork::replay() {
 
 #else
 
-namespace {
-
-[[noreturn]] void missing() {
-  throw InternalError("CUDA is called in a program that was built without it");
-}
-
-}  // namespace
-
 bool built() {
   return false;
 }
@@ -167,43 +160,43 @@ int device_count() {
   return 0;
 }
 std::string device_name(int) {
-  missing();
+  built_without_cuda();
 }
 void set_device(int) {
-  missing();
+  built_without_cuda();
 }
 void* current_stream(int) {
-  missing();
+  built_without_cuda();
 }
 void synchronise(int) {
-  missing();
+  built_without_cuda();
 }
 Memory memory(int) {
-  missing();
+  built_without_cuda();
 }
 void reset_peak(int) {
-  missing();
+  built_without_cuda();
 }
 void release_cached() {
-  missing();
+  built_without_cuda();
 }
 void in_side_stream(const std::function<void()>&) {
-  missing();
+  built_without_cuda();
 }
 
 struct RecordedWork::State {};
 RecordedWork::RecordedWork() {
-  missing();
+  built_without_cuda();
 }
 RecordedWork::~RecordedWork() = default;
 void RecordedWork::record(const std::function<void()>&) {
-  missing();
+  built_without_cuda();
 }
 bool RecordedWork::recorded() const {
-  missing();
+  built_without_cuda();
 }
 void RecordedWork::replay() {
-  missing();
+  built_without_cuda();
 }
 
 #endif

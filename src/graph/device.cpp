@@ -132,6 +132,10 @@ std::vector<double> read_scalars(const std::vector<torch::Tensor>& scalars) {
   return values;
 }
 
+void built_without_cuda() {
+  throw InternalError("a kernel for GPUs is called in a program that was built without CUDA");
+}
+
 Place place_of(const torch::Tensor& t) {
   if (!t.is_cuda()) return {};
   const int index = t.device().index();

@@ -1,6 +1,5 @@
 #include "dispatch.h"
 
-#include "grm/core/error.h"
 #ifdef GRM_CUDA
 #include "../core/cuda/cuda_kernels.h"
 #include "cuda/cuda_kernels.h"
@@ -52,43 +51,35 @@ void path_counts(const Place& place, int64_t graph_nodes, int64_t blocks, const 
 
 #else
 
-namespace {
-
-[[noreturn]] void missing() {
-  throw InternalError("a kernel for GPUs is called in a program that was built without CUDA");
-}
-
-}  // namespace
-
 void philox_uniform(const Place&, float*, int64_t, const Stream&, float, float) {
-  missing();
+  built_without_cuda();
 }
 void philox_uniform(const Place&, double*, int64_t, const Stream&, double, double) {
-  missing();
+  built_without_cuda();
 }
 void philox_normal(const Place&, float*, int64_t, const Stream&) {
-  missing();
+  built_without_cuda();
 }
 void philox_normal(const Place&, double*, int64_t, const Stream&) {
-  missing();
+  built_without_cuda();
 }
 template <class Count>
 size_t path_workspace_bytes(int64_t, int64_t) {
-  missing();
+  built_without_cuda();
 }
 template <class Count>
 void path_search(const Place&, const NeighbourLists&, int64_t, int64_t, int, void*, int32_t*) {
-  missing();
+  built_without_cuda();
 }
 template <class Count>
 void path_judge(const Place&, const NeighbourLists&, int64_t, int64_t, const PathLimits&,
                 const void*, uint64_t*, uint64_t*, int64_t) {
-  missing();
+  built_without_cuda();
 }
 template <class Count>
 void path_counts(const Place&, int64_t, int64_t, const void*, const int32_t*, const int32_t*,
                  int64_t, double*) {
-  missing();
+  built_without_cuda();
 }
 
 #endif

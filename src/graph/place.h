@@ -28,4 +28,7 @@ inline void* workspace_data(const torch::Tensor& t) {
   return t.defined() ? t.data_ptr() : nullptr;
 }
 
+/// What stands in for kernels and calls of CUDA in a program that has none.
+[[noreturn]] void built_without_cuda();
+
 }  // namespace grm

@@ -1,6 +1,5 @@
 #include "dispatch.h"
 
-#include "grm/core/error.h"
 #ifdef GRM_CUDA
 #include "cuda/cuda_kernels.h"
 #endif
@@ -47,36 +46,28 @@ void sinkhorn(const Place& place, const T* s, int64_t n, int64_t k, double epsil
 
 #else
 
-namespace {
-
-[[noreturn]] void missing() {
-  throw InternalError("a kernel for GPUs is called in a program that was built without CUDA");
-}
-
-}  // namespace
-
 template <class T>
 void instance_norm(const Place&, const int64_t*, int64_t, const T*, int64_t, double, T*, T*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void instance_norm_gradient(const Place&, const int64_t*, int64_t, const T*, const T*, const T*,
                             int64_t, T*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void tile_sums(const Place&, const T*, int64_t, int64_t, double, double*, double*,
                const kernels::TileClusters&, double*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void tile_weights(const Place&, T*, int64_t, int64_t, double, const T*, const T*,
                   const kernels::TileClusters&, const T*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void sinkhorn(const Place&, const T*, int64_t, int64_t, double, int64_t, T*) {
-  missing();
+  built_without_cuda();
 }
 
 #endif

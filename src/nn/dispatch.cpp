@@ -1,7 +1,5 @@
 #include "dispatch.h"
 
-#include "grm/core/error.h"
-
 namespace grm::nn::dispatch {
 
 #ifdef GRM_CUDA
@@ -9,22 +7,14 @@ namespace grm::nn::dispatch {
 template <class T>
 void adam(const Place& place, const std::vector<AdamTensor<T>>& tensors,
           const kernels::AdamStep& step, const kernels::AdamStep* at) {
-  std::vector<cuda::AdamTensor<T>> list;
-  list.reserve(tensors.size());
-  for (const AdamTensor<T>& t : tensors) {
-    list.push_back({t.p, t.gradient, t.first, t.second, t.n});
-  }
-  cuda::adam<T>(list, step, at, place.stream);
+  cuda::adam<T>(tensors, step, at, place.stream);
 }
 
 template <class T>
 void batch_norm_forward(const Place& place, const T* x, int64_t rows, int64_t cols,
                         const BatchNormState<T>& state, const int64_t* counted, T* y) {
   const torch::Tensor work = workspace(place, cuda::column_workspace_bytes(rows, cols));
-  const cuda::BatchNormState<T> s{state.gamma,   state.beta,         state.mean,
-                                  state.inverse, state.running_mean, state.running_variance,
-                                  state.eps,     state.momentum};
-  cuda::batch_norm_forward<T>(x, rows, cols, s, y, counted, workspace_data(work), place.stream);
+  cuda::batch_norm_forward<T>(x, rows, cols, state, y, counted, workspace_data(work), place.stream);
 }
 
 template <class T>
@@ -44,32 +34,24 @@ void dropout(const Place& place, const T* x, int64_t n, double rate, uint64_t ke
 
 #else
 
-namespace {
-
-[[noreturn]] void missing() {
-  throw InternalError("a kernel for GPUs is called in a program that was built without CUDA");
-}
-
-}  // namespace
-
 template <class T>
 void adam(const Place&, const std::vector<AdamTensor<T>>&, const kernels::AdamStep&,
           const kernels::AdamStep*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void batch_norm_forward(const Place&, const T*, int64_t, int64_t, const BatchNormState<T>&,
                         const int64_t*, T*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void batch_norm_backward(const Place&, const T*, const T*, int64_t, int64_t, const T*,
                          const double*, const double*, const int64_t*, T*, T*, T*) {
-  missing();
+  built_without_cuda();
 }
 template <class T>
 void dropout(const Place&, const T*, int64_t, double, uint64_t, const uint64_t*, T*) {
-  missing();
+  built_without_cuda();
 }
 
 #endif

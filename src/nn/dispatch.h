@@ -15,15 +15,8 @@
 // vectorised loops in the files that call these.
 namespace grm::nn::dispatch {
 
-/// One tensor of an optimiser's step.
-template <class T>
-struct AdamTensor {
-  T* p;
-  const T* gradient;
-  T* first;
-  T* second;
-  int64_t n;
-};
+using kernels::AdamTensor;
+using kernels::BatchNormState;
 
 /// One step of all tensors on a GPU. Where `at` (device memory) is not null, the step's numbers are
 /// read from there when the launch runs.
@@ -31,16 +24,8 @@ template <class T>
 void adam(const Place& place, const std::vector<AdamTensor<T>>& tensors,
           const kernels::AdamStep& step, const kernels::AdamStep* at = nullptr);
 
-/// Batch normalisation of training on a GPU; the arrays of cuda::BatchNormState. `counted`, if not
-/// null: the place of the number of rows that count.
-template <class T>
-struct BatchNormState {
-  const T* gamma;
-  const T* beta;
-  double *mean, *inverse;
-  T *running_mean, *running_variance;
-  double eps, momentum;
-};
+/// Batch normalisation of training on a GPU; cuda::batch_norm_forward says what it does. `counted`,
+/// if not null: the place of the number of rows that count.
 template <class T>
 void batch_norm_forward(const Place& place, const T* x, int64_t rows, int64_t cols,
                         const BatchNormState<T>& state, const int64_t* counted, T* y);

@@ -37,6 +37,27 @@ struct AdamStep {
   double second_scale;   // 1 / sqrt(1 - beta2^t)
 };
 
+/// One tensor of an optimiser's step.
+template <class T>
+struct AdamTensor {
+  T* p;
+  const T* gradient;
+  T* first;
+  T* second;
+  int64_t n;
+};
+
+/// What batch normalisation of training reads and writes beside the rows, one value a column; the
+/// running statistics may be null.
+template <class T>
+struct BatchNormState {
+  const T* gamma;
+  const T* beta;
+  double *mean, *inverse;
+  T *running_mean, *running_variance;
+  double eps, momentum;
+};
+
 template <class T>
 void adam(T* p, const T* gradient, T* first, T* second, int64_t n, const AdamStep& step);
 

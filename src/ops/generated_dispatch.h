@@ -14,10 +14,6 @@ namespace grm::ops::dispatch {
 #ifdef GRM_CUDA
 /// Nodes of the largest graph that the kernels of a GPU take.
 constexpr int64_t kMostDeviceNodes = cuda::kMaxGeneratedNodes;
-
-inline cuda::GeneratorBatch on_cuda(const kernels::GeneratorBatch& b) {
-  return {b.graphs, b.offset, b.max_nodes, b.edge_width, b.width, b.theta, b.normalised, b.mean_kl};
-}
 #else
 constexpr int64_t kMostDeviceNodes = 0;
 #endif
@@ -27,7 +23,7 @@ void generate_forward(const Place& place, const kernels::GeneratorBatch& batch, 
                       const T* x, T* y, T* kl) {
 #ifdef GRM_CUDA
   if (place.cuda) {
-    cuda::generate_forward<T>(on_cuda(batch), f, x, y, kl, nullptr, nullptr, place.stream);
+    cuda::generate_forward<T>(batch, f, x, y, kl, nullptr, nullptr, place.stream);
     return;
   }
 #endif
@@ -40,7 +36,7 @@ void generate_backward(const Place& place, const kernels::GeneratorBatch& batch,
                        const T* x, const T* dy, const T* dkl, T* df, T* dx) {
 #ifdef GRM_CUDA
   if (place.cuda) {
-    cuda::generate_backward<T>(on_cuda(batch), f, x, dy, dkl, df, false, dx, place.stream);
+    cuda::generate_backward<T>(batch, f, x, dy, dkl, df, false, dx, place.stream);
     return;
   }
 #endif

@@ -11,6 +11,8 @@
 namespace grm::cuda {
 
 using nn::kernels::AdamStep;
+using nn::kernels::AdamTensor;
+using nn::kernels::BatchNormState;
 
 /// Scratch memory for all column sums below, the batch_norm functions included.
 size_t column_workspace_bytes(int64_t rows, int64_t cols);
@@ -37,14 +39,6 @@ void gradient_columns(const T* x, const T* dy, int64_t rows, int64_t cols, const
 /// their gradient is 0. Moves the running ones by `momentum` where they are
 /// not null, the variance by its unbiased value. rows > 0.
 template <class T>
-struct BatchNormState {
-  const T* gamma;
-  const T* beta;
-  double *mean, *inverse;
-  T *running_mean, *running_variance;
-  double eps, momentum;
-};
-template <class T>
 void batch_norm_forward(const T* x, int64_t rows, int64_t cols, const BatchNormState<T>& state,
                         T* y, const int64_t* counted, void* work, void* stream);
 template <class T>
@@ -52,14 +46,6 @@ void batch_norm_backward(const T* x, const T* dy, int64_t rows, int64_t cols, co
                          const double* mean, const double* inverse, T* dx, T* dgamma, T* dbeta,
                          const int64_t* counted, void* work, void* stream);
 
-template <class T>
-struct AdamTensor {
-  T* p;
-  const T* gradient;
-  T* first;
-  T* second;
-  int64_t n;
-};
 /// One step of all tensors, in one launch for each 64 of them. Where `place` (device memory) is not
 /// null the step is read from there when the launch runs: for captured graphs.
 template <class T>

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../generated_kernels.h"
 #include "../kernels.h"
 
 // The kernels of ops/kernels.h on a GPU: all pointers are device pointers, `stream` is a
@@ -11,6 +12,7 @@
 // written whole; they must not overlap inputs.
 namespace grm::cuda {
 
+using kernels::GeneratorBatch;
 using kernels::Pattern;
 
 /// Rows with more entries than this are cut into pieces that are summed apart.
@@ -102,19 +104,9 @@ template <class T>
 void segment_max(const int64_t* offset, int64_t segments, const T* x, int64_t d, T* y, int64_t* row,
                  void* stream);
 
-/// A batch of small graphs for the fused generator. Nodes of graph g are the rows offset[g] ..
-/// offset[g + 1); a graph has at most max_nodes of them (more: its results are NaN).
+/// Most nodes of a graph for the fused generator: the largest max_nodes of a batch. A graph of more
+/// than max_nodes gets results that are NaN.
 constexpr int64_t kMaxGeneratedNodes = 64;
-struct GeneratorBatch {
-  int64_t graphs;
-  const int64_t* offset;  // [graphs + 1]
-  int64_t max_nodes;      // at most kMaxGeneratedNodes
-  int64_t edge_width;     // columns of f
-  int64_t width;          // columns of x and y
-  double theta;
-  bool normalised;  // y = D^-1/2 E D^-1/2 x with D the degrees of E, else y = E x
-  bool mean_kl;     // kl is the mean over the ordered pairs of a graph, else the sum
-};
 
 /// e_ij = sigmoid(<f_i, f_j>) for all ordered pairs of a graph, i = j included; y as above; kl[g] =
 /// sum or mean of KL(Bernoulli(e) || Bernoulli(theta)). Equal to sddmm, bernoulli_forward,
