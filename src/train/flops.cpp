@@ -156,6 +156,7 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& graph, const Batc
   c.product("classifier maps", dz, width, h, 3);  // W_x W_1
   c.product("classifier maps", b.rows, dz, h, 3);
   c.product("classifier maps", b.rows, h, static_cast<double>(classes), 3);
+  if (o.skip == "latent") c.product("skip", b.rows, dz, static_cast<double>(classes), 3);
   if (o.edge_support == "all" && o.scope != "whole") {
     generated_tiles(c, o, b, static_cast<double>(classes));
   } else {

@@ -12,6 +12,7 @@ namespace {
 struct Case {
   std::string name, input, encoder, scope, support, domain_encoding, conv, readout;
   bool norm;
+  std::string skip = "none";
 };
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
@@ -31,6 +32,7 @@ TEST_P(GrmGradient, EqualsFiniteDifferences) {
   options.conv = c.conv;
   options.readout = c.readout;
   options.encoder_norm = c.norm;
+  options.skip = c.skip;
   options.latent = 3;
   options.hidden = 4;
   options.edge_width = 3;
@@ -101,6 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"concat_linear", "concat", "linear", "ego", "all", "pooled", "kipf", "mean", false},
         Case{"centred_whole", "centred", "linear", "whole", "observed", "pooled", "kipf", "centre",
              false},
+        Case{"skip", "raw", "gcn2", "ego", "all", "pooled", "kipf", "centre", false, "latent"},
+        Case{"best", "centred", "linear", "whole", "observed", "pooled", "kipf", "centre", false,
+             "latent"},
         Case{"raw_gcn2_whole", "raw", "gcn2", "whole", "observed", "exact", "kipf", "centre",
              false}),
     case_name);

@@ -44,13 +44,14 @@ class GrmReference : public testing::Test {
     options_.influence = "exact";
     model_ = std::make_unique<GrmModel>(set_, options_, domain_.graph.x.width(), 2);
   }
-  Tensor p(const std::string& name) const {
-    for (const auto& [key, value] : set_.parameters()) {
+  static Tensor parameter(const nn::ParameterSet& set, const std::string& name) {
+    for (const auto& [key, value] : set.parameters()) {
       if (key == name) return value.detach();
     }
     ADD_FAILURE() << "no parameter " << name;
     return {};
   }
+  Tensor p(const std::string& name) const { return parameter(set_, name); }
 
   GrmOptions options_;
   Domain domain_;
@@ -137,6 +138,30 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
                0.25 * torch::stack(l_d).mean())
                   .item<double>(),
               tolerance);
+}
+
+TEST_F(GrmReference, TheSkipAddsALinearMapOfEachNodesOwnZ) {
+  const Tensor targets = torch::tensor({2, 7, 11}, torch::kInt64);
+  for (const char* support : {"all", "observed"}) {
+    options_.edge_support = support;
+    Tensor logits[2], expected;
+    for (const bool skips : {false, true}) {
+      options_.skip = skips ? "latent" : "none";
+      nn::ParameterSet set(Rng(9), torch::kFloat64);  // what both have is drawn alike, by name
+      GrmModel model(set, options_, domain_.graph.x.width(), 2);
+      const PreparedBatch g = model.prepare(
+          ego_batch(*domain_.graph.edges, targets, options_.fanout, Rng(1).stream("ego")));
+      Tensor z = torch::empty({g.batch.rows(), options_.latent}, torch::kFloat64);
+      Rng(2).stream("z").fill_normal(z.data_ptr<double>(), z.numel());
+      nn::Pass pass = nn::Pass::evaluate();
+      logits[skips] = model.classify(g, z, /*with_kl=*/false, pass).logits;
+      if (!skips) continue;
+      const Tensor centres = g.batch.node_offsets.narrow(0, 0, 3);
+      expected = z.index_select(0, centres).matmul(parameter(set, "classifier.skip.weight"));
+    }
+    EXPECT_GT(expected.abs().max().item<double>(), 0.1);
+    EXPECT_LE((logits[1] - logits[0] - expected).abs().max().item<double>(), 1e-12) << support;
+  }
 }
 
 TEST_F(GrmReference, AblationsLeaveOutTheirTerm) {

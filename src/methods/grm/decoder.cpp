@@ -1,5 +1,7 @@
 #include <torch/types.h>
 
+#include <cmath>
+
 #include "grm/core/stages.h"
 #include "grm/methods/grm/generator.h"
 #include "grm/nn/activation.h"
@@ -20,6 +22,10 @@ Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t featu
   first_ = nn::GcnLayer(set, "classifier.first", width, options.hidden);
   batch_norm_ = nn::BatchNorm(set, "classifier.norm", options.hidden);
   second_ = nn::GcnLayer(set, "classifier.second", options.hidden, classes);
+  if (options.skip == "latent") {  // the bias of the second layer serves both
+    const double bound = 1.0 / std::sqrt(static_cast<double>(options.latent));
+    skip_weight_ = set.uniform("classifier.skip.weight", {options.latent, classes}, bound);
+  }
 }
 
 GeneratedEdges Decoder::edges(const torch::Tensor& z, const AdjacencyPtr& pairs) const {
@@ -33,6 +39,10 @@ torch::Tensor Decoder::first_map(const torch::Tensor& z) const {
   return torch::addmm(offset, z, feature_map_.weight.mm(first_.weight));
 }
 
+torch::Tensor Decoder::with_skip(const torch::Tensor& logits, const torch::Tensor& z) const {
+  return skip_weight_.defined() ? torch::addmm(logits, z, skip_weight_) : logits;
+}
+
 torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges, nn::Pass& pass,
                                 const torch::Tensor& counted) {
   // Ehat has its own diagonal, so no self-loop is added; degrees are the weighted ones.
@@ -40,7 +50,7 @@ torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& ed
                           normalised_ ? ops::normalise(edges.pairs, edges.weights) : edges.weights};
   const torch::Tensor hidden = nn::norm_relu_dropout(batch_norm_, p.apply(first_map(z)),
                                                      first_.bias, dropout_, pass, counted);
-  return second_.forward(hidden, p);
+  return with_skip(second_.forward(hidden, p), z);
 }
 
 Classified Decoder::classify_all_pairs(const torch::Tensor& z, const ops::GeneratedTiles& graphs,
@@ -59,8 +69,8 @@ Classified Decoder::classify_all_pairs(const torch::Tensor& z, const ops::Genera
     }
   }
   hidden = nn::norm_relu_dropout(batch_norm_, hidden, first_.bias, dropout_, pass, counted);
-  result.logits =
-      ops::generated_product(graphs, f, hidden.mm(second_.weight), normalised_) + second_.bias;
+  result.logits = with_skip(
+      ops::generated_product(graphs, f, hidden.mm(second_.weight), normalised_) + second_.bias, z);
   return result;
 }
 

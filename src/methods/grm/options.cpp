@@ -75,6 +75,9 @@ void GrmOptions::declare_decoder(OptionList& list) {
               "plain sum of the published code");
   list.add("hidden", hidden, {1, 65536}, "hidden width of the classifier and of the input GCNs");
   list.add("dropout", dropout, {0, 0.99}, "dropout after the first layer of each GCN");
+  list.choice("skip", skip, {"none", "latent"},
+              "what a node's logits get besides the classifier's (paper: nothing): a linear map of "
+              "its own z, past the generated graph");
 }
 
 void GrmOptions::declare_losses(OptionList& list) {
@@ -178,6 +181,21 @@ std::vector<Preset> grm_presets() {
         {"beta", "0.01"},
         {"lr", "0.003"},
         {"train.eval_every", "5"}}},
+      {"best",
+       "Centred, with half the latent width and a skip from z to the logits; our choice, by "
+       "validation",
+       {{"encoder_input", "centred"},
+        {"encoder", "linear"},
+        {"log_sigma_bias", "-3"},
+        {"scope", "whole"},
+        {"edge_support", "observed"},
+        {"latent_reduction", "mean"},
+        {"latent", "64"},
+        {"skip", "latent"},
+        {"influence", "sampled"},
+        {"beta", "0.01"},
+        {"lr", "0.003"},
+        {"train.eval_every", "2"}}},
   };
 }
 

@@ -84,6 +84,8 @@ class Decoder {
  private:
   /// z (W_x W_1) + b_x W_1.
   torch::Tensor first_map(const torch::Tensor& z) const;
+  /// The logits with what skips the generated graph.
+  torch::Tensor with_skip(const torch::Tensor& logits, const torch::Tensor& z) const;
 
   bool normalised_, mean_kl_;
   double dropout_, theta_;
@@ -91,6 +93,7 @@ class Decoder {
   nn::Linear edge_map_;     // f_e
   nn::GcnLayer first_, second_;
   nn::BatchNorm batch_norm_;
+  torch::Tensor skip_weight_;  // [latent, classes]; undefined: nothing skips
 };
 
 }  // namespace grm

@@ -33,6 +33,7 @@ struct GrmOptions {
   int64_t hidden = 128;
   double dropout = 0.3;
   std::string readout = "centre";
+  std::string skip = "none";
   // Losses.
   double alpha = 1e-3;
   double beta = 0.1;
