@@ -36,6 +36,16 @@ std::vector<Row> variants_as_methods(std::vector<Row> rows, bool several_methods
   return rows;
 }
 
+// Where variants are something added to a method ("centring"), each is a row of its own.
+template <class Row>
+std::vector<Row> variants_as_rows(std::vector<Row> rows) {
+  for (Row& row : rows) {
+    if (!row.variant.empty() && row.variant != "plain") row.method += " + " + row.variant;
+    row.variant.clear();
+  }
+  return rows;
+}
+
 bool several_methods(const Results& results) {
   std::vector<std::string> methods;
   for (const ResultRow& row : results.rows) methods.push_back(row.method);
@@ -127,6 +137,18 @@ const std::vector<Target>& targets() {
        "table-graph",
        "table-graph-quick",
        {"table-graph"}},
+      {"best",
+       "our own: GRM's preset best against every rival, with and without domain centring",
+       TargetKind::rivals,
+       "best",
+       "",
+       {}},
+      {"best-ablation",
+       "our own: the preset best with each of its choices taken back",
+       TargetKind::ablation,
+       "best-ablation",
+       "",
+       {}},
   };
   return all;
 }
@@ -209,6 +231,11 @@ Report make_report(const Target& target, const Results& all, TableOptions option
     results.missing = variants_as_methods(std::move(results.missing), several);
     options.against = "full";
   }
+  if (target.kind == TargetKind::rivals) {
+    results.rows = variants_as_rows(std::move(results.rows));
+    results.missing = variants_as_rows(std::move(results.missing));
+    options.against = "grm:best";
+  }
   if (target.kind == TargetKind::graph) {
     options.published = paper_names(published.lookup(target.tables));
   } else if (target.kind == TargetKind::scores || target.kind == TargetKind::domains) {
@@ -235,6 +262,10 @@ Report make_report(const Target& target, const Results& all, TableOptions option
       break;
     case TargetKind::graph:
       report.layouts = study::average_layouts(report.table);
+      break;
+    case TargetKind::rivals:
+      report.layouts = study::score_layouts(report.table);
+      report.layouts.push_back(study::rival_layout(report.table));
       break;
   }
   return report;

@@ -103,6 +103,10 @@ void apply_setting(RunConfig& config, const Setting& setting, const MethodSpec& 
   }
 }
 
+bool VariantSpec::takes(const MethodSpec& method) const {
+  return has(methods, method.name, method.text);
+}
+
 std::unique_ptr<RunConfig> configure(const StudySpec& spec, const DatasetSpec& dataset,
                                      const MethodSpec& method, const VariantSpec& variant) {
   auto config = std::make_unique<RunConfig>(dataset.name, method.name, method.preset);
@@ -128,6 +132,7 @@ std::vector<PlannedCell> expand(const StudySpec& spec) {
     const int64_t seeds = dataset.seeds > 0 ? std::min(dataset.seeds, spec.seeds) : spec.seeds;
     for (const MethodSpec& method : spec.methods) {
       for (const VariantSpec& variant : spec.variants) {
+        if (!variant.takes(method)) continue;
         const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
         check_reportable(*config, spec);
         for (int64_t k = 0; k < seeds; ++k) {

@@ -126,8 +126,9 @@ class Reader : public TomlReader {
 
   void read_variants(const toml::table& file, StudySpec& spec) const {
     tables(file, "variant", [&](const toml::table& entry) {
-      only(entry, {"name", "set"}, "a variant");
-      VariantSpec variant{word(entry, "name"), {}};
+      only(entry, {"name", "set", "method"}, "a variant");
+      VariantSpec variant{word(entry, "name"), {}, {}};
+      variant.methods = condition(entry, "method", method_words(spec));
       if (variant.name.empty()) fail_at(entry, "the variant has no name");
       for (const VariantSpec& other : spec.variants) {
         if (other.name == variant.name) fail_at(entry, "'{}' is here already", variant.name);

@@ -99,6 +99,7 @@ std::vector<PlannedCell> cells_of(const StudySpec& spec, const std::string& test
   for (const DatasetSpec& dataset : spec.datasets) {
     for (const MethodSpec& method : spec.methods) {
       for (const VariantSpec& variant : spec.variants) {
+        if (!variant.takes(method)) continue;
         for (const int64_t trial : trials({dataset.label, method.text, variant.name})) {
           const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
           for (const Setting& setting : trial_settings(spec, method, trial)) {

@@ -131,6 +131,29 @@ TEST(Reproduce, AblationComparesVariantsWithTheFullMethod) {
   EXPECT_EQ(report.missing.rows[0][2].text, "V");
 }
 
+TEST(Reproduce, BestStandsAgainstItsStrongestRivalWithOrWithoutCentring) {
+  Results results;
+  for (int64_t seed = 1; seed <= 3; ++seed) {
+    const double s = static_cast<double>(seed);
+    for (const char* dataset : {"cora/0", "cora/1"}) {
+      results.rows.push_back(run(dataset, "erm", "plain", seed, {70 + s}));
+      results.rows.push_back(run(dataset, "erm", "centring", seed, {80 + s}));
+      results.rows.push_back(run(dataset, "grm", "plain", seed, {99}));  // a preset is no rival
+      results.rows.push_back(run(dataset, "grm:best", "plain", seed, {82 + 1.1 * s}));
+    }
+  }
+  const Report report = report_of("best", results);
+  ASSERT_EQ(report.layouts.size(), 2u);
+  const auto& row = report.layouts[1].rows.at(0);
+  EXPECT_EQ(row[0].text, "cora");
+  EXPECT_EQ(row[1].text, "erm + centring");
+  EXPECT_EQ(row[2].text, "82.0 ± 0.9");  // 81, 82, 83 twice
+  EXPECT_EQ(row[3].mark, 1);
+  EXPECT_EQ(row[4].text, "+2.20");
+  EXPECT_EQ(row[6].text, "6");
+  EXPECT_THAT(render(report, Format::markdown), HasSubstr("grm:best against the best rival"));
+}
+
 TEST(Reproduce, CostStandsBesideThePublishedCost) {
   Results results;
   results.rows = {run("cora", "grm", "kipf", 1, {1})};

@@ -30,6 +30,25 @@ std::string value(const PlannedCell& cell, const std::string& line) {
   return cell.config.substr(begin, cell.config.find('\n', begin) - begin);
 }
 
+TEST(Spec, AVariantCanBeForSomeMethodsOnly) {
+  const StudySpec spec = parse_spec(kHead + R"(
+[[variant]]
+name = "all"
+[[variant]]
+name = "some"
+method = ["erm"]
+)",
+                                    "s.toml");
+  int64_t all = 0, some = 0;
+  for (const PlannedCell& c : expand(spec)) {
+    all += c.variant == "all";
+    some += c.variant == "some";
+    EXPECT_TRUE(c.variant == "all" || c.method == "erm");
+  }
+  EXPECT_EQ(all, 2 * 2 * 2);
+  EXPECT_EQ(some, 2 * 2);
+}
+
 TEST(Spec, ExpandsBySeedDatasetMethodAndVariant) {
   const StudySpec spec = parse_spec(kHead + R"(
 [[variant]]
@@ -129,6 +148,7 @@ TEST(Spec, MistakesNameTheirPlaceAndTheNearestWord) {
   EXPECT_THAT(broken("[[when]]\ndataset = \"smal\"\nset.method.lr = 1"),
               AllOf(HasSubstr("s.toml:6:11:"), HasSubstr("did you mean 'small'")));
   EXPECT_THAT(broken("[[variant]]\nset.method.lr = 1"), HasSubstr("s.toml:5:1:"));
+  EXPECT_THAT(broken("[[variant]]\nname = 'v'\nmethod = 'ern'"), HasSubstr("did you mean 'erm'"));
   EXPECT_THAT(broken("[set]\ntrain.seeds = 3"), HasSubstr("the study's own 'seeds'"));
   EXPECT_THAT(broken("[tune]\ntrials = 2\nfirst_seed = 1001"), HasSubstr("overlap"));
   EXPECT_THAT(broken("[tune]\nsearch = \"gird\"\ntrials = 2"), HasSubstr("did you mean 'grid'"));

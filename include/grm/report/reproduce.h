@@ -10,10 +10,10 @@
 
 namespace grm::report {
 
-/// What a result of the paper is made of.
-enum class TargetKind { scores, domains, cost, shift, ablation, graph };
+/// What a result is made of.
+enum class TargetKind { scores, domains, cost, shift, ablation, graph, rivals };
 
-/// A result of the paper that one command reproduces.
+/// A result, of the paper or of our own, that one command reproduces.
 struct Target {
   std::string name;   // "table1"
   std::string about;  // one line

@@ -31,6 +31,9 @@ struct MethodSpec {
 struct VariantSpec {
   std::string name;  // "" in a study without variants
   std::vector<Setting> set;
+  std::vector<std::string> methods;  // those that run it, by name or name:preset; empty: all
+
+  bool takes(const MethodSpec& method) const;
 };
 
 /// Values for the cells that match; an empty list matches all.

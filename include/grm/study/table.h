@@ -97,6 +97,9 @@ std::string without_preset(const std::string& method);
 std::vector<Layout> score_layouts(const ScoreTable& table);
 /// Avg of all datasets, for those with one test domain; one layout per block.
 std::vector<Layout> average_layouts(const ScoreTable& table);
+/// Avg of the method that the table compares with (`against`) beside its strongest rival on each
+/// dataset: the method of another name with the highest Avg.
+Layout rival_layout(const ScoreTable& table);
 /// Every test domain and Avg, one layout per block and dataset.
 std::vector<Layout> domain_layouts(const ScoreTable& table);
 /// Parameters, time and memory; published columns "total", "epoch" and "memory".
