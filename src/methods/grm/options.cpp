@@ -159,6 +159,20 @@ std::vector<Preset> grm_graph_presets() {
         {"weight_decay", "0"},
         {"train.epochs", "400"},
         {"train.patience", "25"}}},
+      {"best",
+       "`gin` with half the latent width and a skip from z to the logits, as `best` at node level",
+       {{"encoder_input", "raw"},
+        {"encoder", "gin"},
+        {"log_sigma_bias", "-3"},
+        {"edge_support", "observed"},
+        {"latent_reduction", "mean"},
+        {"latent", "64"},
+        {"skip", "latent"},
+        {"beta", "0.01"},
+        {"lr", "0.001"},
+        {"weight_decay", "0"},
+        {"train.epochs", "400"},
+        {"train.patience", "25"}}},
   };
 }
 
