@@ -149,6 +149,12 @@ const std::vector<Target>& targets() {
        "best-ablation",
        "",
        {}},
+      {"best-graph",
+       "our own: GRM's preset best against every rival on SP-Motif and Molhiv",
+       TargetKind::rivals,
+       "best-graph",
+       "",
+       {}},
   };
   return all;
 }
