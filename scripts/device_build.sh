@@ -19,4 +19,5 @@ mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${flags[@]}" "$@" > "$build/configure.log" \
   2>&1 || { cat "$build/configure.log"; exit 1; }
 # shellcheck disable=SC2086
-ninja -C "$build" -j "$(nproc)" $targets
+# nproc would count the threads of OMP_NUM_THREADS.
+ninja -C "$build" -j "$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)" $targets
