@@ -12,7 +12,7 @@ namespace {
 struct TableFlags {
   std::string study, database = "results.db", format = "text", out;
   study::TableOptions options;
-  bool domains = false, separate = false;
+  bool domains = false, separate = false, trials = false;
 };
 
 std::string table_text(const TableFlags& flags, const report::Results& results) {
@@ -38,6 +38,20 @@ std::string table_text(const TableFlags& flags, const report::Results& results) 
   const study::Layout missing = study::missing_layout(table.missing);
   if (!missing.rows.empty()) out += study::render(missing, format);
   return out;
+}
+
+std::string export_text(const TableFlags& flags) {
+  const study::Store store(flags.database);
+  report::Results results = read_results(store, flags.study);
+  if (flags.trials) {
+    if (!store.study(flags.study).tuned) {
+      fail(ErrorKind::config, "study '{}' has no trials: it is no search", flags.study);
+    }
+    results = {store.results(flags.study, "trial"), {}};
+  }
+  if (flags.format == "runs") return study::export_runs(results.rows);
+  return flags.format == "csv" ? study::export_csv(results.rows)
+                               : study::export_json(results.rows, results.missing);
 }
 
 // To the file, if one is named, else to stdout.
@@ -113,21 +127,21 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
   export_flags->format = "json";
   add_common(*export_verb, common, false);
   add_names(*export_verb, *export_flags);
-  export_verb->add_option("--format", export_flags->format, "csv or json")
-      ->check(CLI::IsMember({"csv", "json"}))
+  export_verb
+      ->add_option("--format", export_flags->format,
+                   "csv or json: everything; runs: a short CSV line for each run")
+      ->check(CLI::IsMember({"csv", "json", "runs"}))
       ->capture_default_str();
+  export_verb->add_flag("--trials", export_flags->trials,
+                        "the trials of a search instead of the runs that followed");
   export_verb->footer(
       "Examples:\n"
       "  grm study export my --out my.json\n"
-      "  grm study export my --format csv --out my.csv");
+      "  grm study export my --format csv --out my.csv\n"
+      "  grm study export my --format runs --trials   what a search tried: validation only");
   export_verb->callback([=, &action] {
     action = [=] {
-      const report::Results results =
-          read_results(study::Store(export_flags->database), export_flags->study);
-      return deliver(export_flags->format == "csv"
-                         ? study::export_csv(results.rows)
-                         : study::export_json(results.rows, results.missing),
-                     export_flags->out);
+      return deliver(export_text(*export_flags), export_flags->out);
     };
   });
 }

@@ -1,6 +1,9 @@
 // Results as CSV and JSON, for other programs.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "grm/core/files.h"
 #include "grm/study/table.h"
 
 namespace grm::study {
@@ -75,6 +78,29 @@ std::string csv_line(const std::vector<std::string>& fields) {
 // As many digits as give the same number back.
 std::string exact(double value) {
   return fmt::format("{}", value);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// What a trial sets: lines of its configuration that trial 0 of the same cell and seed has not.
+std::string settings_of(const ResultRow& row, const std::vector<ResultRow>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(), [&](const ResultRow& other) {
+    return other.trial == 0 && other.dataset == row.dataset && other.method == row.method &&
+           other.variant == row.variant && other.seed == row.seed;
+  });
+  if (row.trial == 0 || first == rows.end()) return "";
+  const std::vector<std::string> before = lines_of(first->config);
+  std::string out;
+  for (const std::string& line : lines_of(row.config)) {
+    if (std::find(before.begin(), before.end(), line) != before.end()) continue;
+    out += (out.empty() ? "" : "; ") + line;
+  }
+  return out;
 }
 
 // Damaged text in a database must not end an export: bad bytes are replaced.
@@ -169,6 +195,33 @@ std::string export_csv(const std::vector<ResultRow>& rows) {
          std::to_string(r.epochs), exact(r.seconds_per_epoch), exact(r.evaluate_seconds),
          std::to_string(r.parameters), exact(r.peak_memory_mib), r.stopped_early ? "true" : "false",
          row.config, row.environment, to_json_text(r)});
+  }
+  return out;
+}
+
+std::string export_runs(const std::vector<ResultRow>& rows) {
+  constexpr size_t kIdLength = 12;
+  std::string out =
+      csv_line({"run", "dataset", "method", "variant", "trial", "settings", "seed", "metric",
+                "epoch", "validation", "min", "avg", "domains", "git", "device"});
+  for (const ResultRow& row : rows) {
+    const auto found = row.record.chosen.find("val");
+    const Chosen chosen = found == row.record.chosen.end() ? Chosen() : found->second;
+    const bool scored = !chosen.test.empty();
+    std::string domains;
+    for (const DomainScore& s : chosen.test) {
+      domains += (domains.empty() ? "" : "; ") + s.domain + " " + exact(s.value);
+    }
+    const ordered_json environment = embedded(row.environment);
+    const auto text = [&](const char* key) {
+      return environment.is_object() ? environment.value(key, std::string()) : std::string();
+    };
+    out += csv_line({sha256(row.config).substr(0, kIdLength), row.dataset, row.method, row.variant,
+                     std::to_string(row.trial), settings_of(row, rows), std::to_string(row.seed),
+                     row.metric, std::to_string(chosen.epoch), exact(chosen.validation),
+                     scored ? exact(min_score(chosen.test)) : "",
+                     scored ? exact(mean_score(chosen.test)) : "", domains, text("git"),
+                     text("device")});
   }
   return out;
 }

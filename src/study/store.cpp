@@ -192,7 +192,7 @@ std::vector<ResultRow> Store::results(const std::string& study, const std::strin
   for (const CellRow& c : cells(study, phase)) {
     if (c.state != "done") continue;
     list.push_back({c.study, c.dataset, c.method, c.variant, c.seed, c.metric, c.run_record(),
-                    c.config, c.environment});
+                    c.config, c.environment, c.trial});
   }
   return list;
 }

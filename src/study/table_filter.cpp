@@ -18,7 +18,7 @@ std::string without_seed(const std::string& dataset) {
 }
 
 std::string without_preset(const std::string& method) {
-  return method.substr(0, method.find(':'));
+  return method.substr(0, method.find_first_of(": "));
 }
 
 bool selected(const TableOptions& options, const std::string& dataset, const std::string& method,

@@ -71,6 +71,9 @@ check "has configuration, environment and record" jq -e '(.runs | length) == 8 a
   all.json
 expect_exit 0 "study export as CSV" "$grm" study export tiny --db r.db --format csv --out all.csv
 check "has its columns" bash -c "head -1 all.csv | grep -q 'config,environment,record'"
+expect_exit 0 "study export of short lines" "$grm" study export tiny --db r.db --format runs --out runs.csv
+check "a line for each run" test "$(wc -l < runs.csv)" = 9
+expect_exit 2 "trials of what is no search" "$grm" study export tiny --db r.db --trials
 
 expect_exit 0 "fig-shift" "$grm" reproduce fig-shift --study shift.toml --db r.db --out fig -q
 check "columns are bias ratios" grep -qE "method +r=0 +r=0.5" out

@@ -239,6 +239,32 @@ TEST(Table, ExportKeepsConfigurationEnvironmentAndRecord) {
   EXPECT_THAT(export_csv({row}), HasSubstr(",60,65,100,0.5,0,42,301,false,\"seed = 1\n\""));
 }
 
+TEST(Table, ExportOfRunsIsShortAndNamesWhatTrialsSet) {
+  ResultRow first = run("toy", "erm", 1, {60, 70});
+  first.config = "[method]\nlr = 0.01\ndropout = 0.3\n";
+  first.environment = R"({"git": "abc1234", "device": "cpu"})";
+  ResultRow second = first;
+  second.trial = 1;
+  second.config = "[method]\nlr = 0.1\ndropout = 0.5\n";
+  second.record.chosen["val"].test.clear();  // a trial has no test scores
+  const std::string csv = export_runs({first, second});
+  EXPECT_THAT(csv, HasSubstr("f8f63f5bff36,toy,erm,kipf,0,,1,"));  // sha256sum of the configuration
+  EXPECT_THAT(csv, HasSubstr(",60,65,A 60; B 70,abc1234,cpu\n"));
+  EXPECT_THAT(csv, HasSubstr(",toy,erm,kipf,1,lr = 0.1; dropout = 0.5,1,"));
+  EXPECT_THAT(csv, HasSubstr(",,,,abc1234,cpu\n"));
+  EXPECT_THAT(csv, Not(HasSubstr("[method]")));
+}
+
+TEST(Table, VariantsStandBesideTheirMethod) {
+  const ScoreTable table = make_table({run("toy", "grm:best", 1, {60, 70}),
+                                       run("toy", "erm", 1, {60, 70}),
+                                       run("toy", "mario + centring", 1, {60, 70}),
+                                       run("toy", "erm + centring", 1, {60, 70})},
+                                      {}, {});
+  EXPECT_THAT(table.blocks[0].methods,
+              testing::ElementsAre("erm", "erm + centring", "mario + centring", "grm:best"));
+}
+
 TEST(Layout, LatexSpecialCharactersAreEscaped) {
   EXPECT_EQ(escape_latex("a_b & 5% #1 {x} $ ~ ^ \\ ±"),
             "a\\_b \\& 5\\% \\#1 \\{x\\} \\$ \\textasciitilde{} \\textasciicircum{} "

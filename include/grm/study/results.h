@@ -18,6 +18,7 @@ struct ResultRow {
   RunRecord record;         // chosen["val"].test are the scores to report
   std::string config;       // RunConfig::to_toml(seed)
   std::string environment;  // env.json of the run: versions, threads, data hashes
+  int64_t trial = 0;        // of a search
 };
 
 /// A cell that has no result, and why: "data is missing: ...", "failed: ...", "not run".

@@ -89,7 +89,7 @@ ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<Miss
 bool selected(const TableOptions& options, const std::string& dataset, const std::string& method,
               const std::string& variant);
 
-/// "cora/1" -> "cora", "grm:centred" -> "grm".
+/// "cora/1" -> "cora"; "grm:centred" and "grm + centring" -> "grm".
 std::string without_seed(const std::string& dataset);
 std::string without_preset(const std::string& method);
 
@@ -116,6 +116,9 @@ std::string summary_csv(const ScoreTable& table);
 std::string scores_csv(const std::vector<ResultRow>& rows, const std::string& rule = "val");
 /// Whole runs with configuration, environment and record.
 std::string export_csv(const std::vector<ResultRow>& rows);
+/// One short line for each run, to be kept with a project: an id (of its configuration), the scores,
+/// commit and device; for trials also what they set, against trial 0.
+std::string export_runs(const std::vector<ResultRow>& rows);
 std::string export_json(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing);
 
 }  // namespace grm::study
