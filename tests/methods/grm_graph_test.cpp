@@ -249,6 +249,7 @@ TEST_F(GraphGrm, ExactDomainEncodingRunsOnTheSubgraphOfEachNode) {
 struct Case {
   std::string name, input, encoder, support, domain_encoding;
   bool norm;
+  std::string skip = "none";
 };
 
 class GraphGrmGradient : public testing::TestWithParam<Case> {};
@@ -263,6 +264,7 @@ TEST_P(GraphGrmGradient, EqualsFiniteDifferences) {
   options.domain_encoding = c.domain_encoding;
   options.encoder_norm = c.norm;
   options.gin_virtual_node = c.norm;
+  options.skip = c.skip;
   const Domain domain = test::small_graphs(5, 4, "four", 2);
   nn::ParameterSet set(Rng(11), torch::kFloat64);
   GrmModel model(set, options, 3, 2, 2);
@@ -307,6 +309,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"raw_gcn1_norm", "raw", "gcn1", "observed", "pooled", true},
                     Case{"raw_linear", "raw", "linear", "all", "pooled", false},
                     Case{"gin_edges", "raw", "gin", "observed", "pooled", false},
+                    Case{"best", "raw", "gin", "observed", "pooled", false, "latent"},
                     Case{"gin_virtual_concat", "concat", "gin", "all", "pooled", true}),
     [](const auto& each) { return each.param.name; });
 
