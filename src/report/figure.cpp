@@ -58,6 +58,15 @@ double low_end(const Figure& figure, const Point& point) {
   return figure.logarithmic ? std::max(low, point.mean / 100) : low;
 }
 
+bool reaches_below_zero(const Figure& figure) {
+  for (const Series& series : figure.series) {
+    for (const Point& point : series.points) {
+      if (point.mean - point.deviation < 0) return true;
+    }
+  }
+  return false;
+}
+
 // The last style, solid black, stands out most. It is the last line's where all styles are taken,
 // as in a comparison that ends with GRM, and the first line's elsewhere.
 size_t style_of(const Figure& figure, size_t k) {
@@ -200,8 +209,10 @@ std::string figure_script(const Figure& figure) {
     }
     out += ") noenhanced\n";
     // Bars begin at 0: their lengths are what is compared.
-    out += fmt::format("set xrange [-0.5:{}]\nset yrange [0:*]\n",
-                       static_cast<double>(figure.categories.size()) - 0.5);
+    out += fmt::format("set xrange [-0.5:{}]\n{}",
+                       static_cast<double>(figure.categories.size()) - 0.5,
+                       reaches_below_zero(figure) ? "set xzeroaxis linewidth 1.5\n"
+                                                  : "set yrange [0:*]\n");
   }
   const std::string data = quoted(stem + ".dat");
   const std::string plots =

@@ -46,6 +46,18 @@ std::vector<Row> variants_as_rows(std::vector<Row> rows) {
   return rows;
 }
 
+// Then Min is Avg.
+bool one_test_domain(const study::ScoreTable& table) {
+  for (const study::Block& block : table.blocks) {
+    for (const study::DatasetColumn& column : block.datasets) {
+      for (const study::Cell& cell : column.cells) {
+        if (cell.domains.size() > 1) return false;
+      }
+    }
+  }
+  return true;
+}
+
 bool several_methods(const Results& results) {
   std::vector<std::string> methods;
   for (const ResultRow& row : results.rows) methods.push_back(row.method);
@@ -270,7 +282,9 @@ Report make_report(const Target& target, const Results& all, TableOptions option
       report.layouts = study::average_layouts(report.table);
       break;
     case TargetKind::rivals:
-      report.layouts = study::score_layouts(report.table);
+      report.figures = rival_figures(report.table, stem);
+      report.layouts = one_test_domain(report.table) ? study::average_layouts(report.table)
+                                                     : study::score_layouts(report.table);
       report.layouts.push_back(study::rival_layout(report.table));
       break;
   }

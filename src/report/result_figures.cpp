@@ -156,4 +156,39 @@ std::vector<Figure> ablation_figures(const ScoreTable& table, const std::string&
   return figures;
 }
 
+std::vector<Figure> rival_figures(const ScoreTable& table, const std::string& stem) {
+  std::vector<Figure> figures;
+  for (const Block& block : table.blocks) {
+    Figure figure;
+    figure.name = block.name.empty() ? stem : stem + "-" + block.name;
+    figure.title = "How far " + table.against + " is above";
+    figure.y_label = "difference of Avg in paired runs, points";
+    figure.notes = {"mean and sample deviation of the differences between paired runs"};
+    Series strongest{"the best rival", {}};
+    std::vector<Series> others;
+    for (const std::string& method : block.methods) others.push_back({method, {}});
+    for (const DatasetColumn& column : block.datasets) {
+      const auto place = static_cast<double>(figure.categories.size());
+      figure.categories.push_back(column.dataset);
+      const size_t best = study::best_rival(block, column, table.against);
+      for (size_t m = 0; m < block.methods.size(); ++m) {
+        const std::optional<study::PairedTest>& test = column.cells[m].test;
+        if (!test || block.methods[m] == table.against) continue;
+        const Point bar{place, -test->difference, test->deviation, test->pairs};
+        if (m == best) strongest.points.push_back(bar);
+        const std::string base = study::without_preset(block.methods[m]);
+        if (base == "erm" || base == study::without_preset(table.against)) {
+          others[m].points.push_back(bar);
+        }
+      }
+    }
+    figure.series.push_back(std::move(strongest));
+    for (Series& bars : others) {
+      if (!bars.points.empty()) figure.series.push_back(std::move(bars));
+    }
+    if (!figure.series.front().points.empty()) figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
 }  // namespace grm::report

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "grm/core/error.h"
 #include "grm/study/table.h"
 
@@ -9,29 +11,19 @@ std::string score_text(const Cell& cell) {
                        : fmt::format("{:.1f}", cell.avg.ours.mean);
 }
 
-struct Contest {
-  const Cell* ours = nullptr;
-  const Cell* rival = nullptr;
-  std::string rival_name;
-};
+}  // namespace
 
-// The method of another name with the highest average, beside `ours`.
-Contest contest_of(const Block& block, const DatasetColumn& column, const std::string& ours) {
-  Contest contest;
+size_t best_rival(const Block& block, const DatasetColumn& column, const std::string& ours) {
+  size_t best = block.methods.size();
   for (size_t m = 0; m < block.methods.size(); ++m) {
     const Cell& cell = column.cells[m];
-    if (cell.runs == 0) continue;
-    if (block.methods[m] == ours) contest.ours = &cell;
-    if (without_preset(block.methods[m]) == without_preset(ours)) continue;
-    if (!contest.rival || cell.avg.ours.mean > contest.rival->avg.ours.mean) {
-      contest.rival = &cell;
-      contest.rival_name = block.methods[m];
+    if (cell.runs == 0 || without_preset(block.methods[m]) == without_preset(ours)) continue;
+    if (best == block.methods.size() || cell.avg.ours.mean > column.cells[best].avg.ours.mean) {
+      best = m;
     }
   }
-  return contest;
+  return best;
 }
-
-}  // namespace
 
 Layout rival_layout(const ScoreTable& table) {
   const std::string& ours = table.against;
@@ -42,14 +34,18 @@ Layout rival_layout(const ScoreTable& table) {
   layout.groups = {{"", 5}};
   for (const Block& block : table.blocks) {
     for (const DatasetColumn& column : block.datasets) {
-      const Contest contest = contest_of(block, column, ours);
-      if (!contest.ours || !contest.rival) continue;
-      const double difference = contest.ours->avg.ours.mean - contest.rival->avg.ours.mean;
-      const std::optional<PairedTest>& test = contest.rival->test;
+      const auto found = std::find(block.methods.begin(), block.methods.end(), ours);
+      const size_t best = best_rival(block, column, ours);
+      if (found == block.methods.end() || best == block.methods.size()) continue;
+      const Cell& own = column.cells[static_cast<size_t>(found - block.methods.begin())];
+      const Cell& rival = column.cells[best];
+      if (own.runs == 0) continue;
+      const double difference = own.avg.ours.mean - rival.avg.ours.mean;
+      const std::optional<PairedTest>& test = rival.test;
       layout.rows.push_back({{column.dataset},
-                             {contest.rival_name},
-                             {score_text(*contest.rival)},
-                             {score_text(*contest.ours), false, -contest.rival->mark},
+                             {block.methods[best]},
+                             {score_text(rival)},
+                             {score_text(own), false, -rival.mark},
                              {fmt::format("{:+.2f}", difference)},
                              {test && test->p ? fmt::format("{:.2g}", *test->p) : ""},
                              {test ? std::to_string(test->pairs) : ""}});

@@ -46,6 +46,7 @@ PairedTest paired_t_test(const std::vector<std::pair<double, double>>& pairs) {
   for (const auto& [a, b] : pairs) differences.push_back(a - b);
   const MeanStd spread = mean_std(differences);
   test.difference = spread.mean;
+  test.deviation = spread.std;
   if (test.pairs < 2) return test;
   bool equal = true;
   for (const double d : differences) equal = equal && d == differences.front();

@@ -152,6 +152,16 @@ TEST(Reproduce, BestStandsAgainstItsStrongestRivalWithOrWithoutCentring) {
   EXPECT_EQ(row[4].text, "+2.20");
   EXPECT_EQ(row[6].text, "6");
   EXPECT_THAT(render(report, Format::markdown), HasSubstr("grm:best against the best rival"));
+  ASSERT_EQ(report.figures.size(), 1u);
+  const std::vector<Series>& bars = report.figures[0].series;
+  ASSERT_EQ(bars.size(), 4u);  // the best rival, erm, erm + centring, grm
+  EXPECT_EQ(bars[0].name, "the best rival");
+  EXPECT_NEAR(bars[0].points.at(0).mean, 2.2, 1e-9);
+  EXPECT_NEAR(bars[0].points.at(0).deviation, 0.0894427191, 1e-9);  // 2.1, 2.2, 2.3 twice
+  EXPECT_NEAR(bars[1].points.at(0).mean, 12.2, 1e-9);
+  EXPECT_EQ(bars[3].name, "grm");
+  EXPECT_LT(bars[3].points.at(0).mean, 0);
+  EXPECT_THAT(figure_script(report.figures[0]), HasSubstr("xzeroaxis"));
 }
 
 TEST(Reproduce, CostStandsBesideThePublishedCost) {

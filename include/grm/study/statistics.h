@@ -17,6 +17,7 @@ double two_sided_p(double t, double freedom);
 struct PairedTest {
   int64_t pairs = 0;
   double difference = 0.0;  // mean of a - b
+  double deviation = 0.0;   // sample deviation of a - b
   /// Absent when there are fewer than two pairs. Differences without any spread have no t
   /// distribution: p is 1 if all are zero, else 0.
   std::optional<double> p;

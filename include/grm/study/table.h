@@ -97,8 +97,10 @@ std::string without_preset(const std::string& method);
 std::vector<Layout> score_layouts(const ScoreTable& table);
 /// Avg of all datasets, for those with one test domain; one layout per block.
 std::vector<Layout> average_layouts(const ScoreTable& table);
-/// Avg of the method that the table compares with (`against`) beside its strongest rival on each
-/// dataset: the method of another name with the highest Avg.
+/// The strongest rival of method `ours` on a dataset: the method of another name with the highest Avg, as
+/// an index into the block's methods; their number if there is none.
+size_t best_rival(const Block& block, const DatasetColumn& column, const std::string& ours);
+/// Avg of the method that the table compares with (`against`) beside its strongest rival on each dataset.
 Layout rival_layout(const ScoreTable& table);
 /// Every test domain and Avg, one layout per block and dataset.
 std::vector<Layout> domain_layouts(const ScoreTable& table);
