@@ -1,0 +1,94 @@
+// The committed record of the searches behind `grm reproduce best`: it is what the ready studies ask for,
+// it holds validation alone, and the comparison runs the values that won.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "grm/core/files.h"
+#include "grm/io/csv.h"
+#include "grm/study/table.h"
+#include "grm/study/tune.h"
+
+namespace grm::study {
+namespace {
+
+struct Trial {
+  std::string run, dataset, method, variant;
+  int64_t trial = 0;
+  double validation = 0.0;
+};
+
+std::vector<Trial> recorded(const std::string& search) {
+  std::vector<Trial> trials;
+  io::read_csv(GRM_SOURCE_DIR "/results/" + search + "-trials.csv", [&](const io::CsvRow& row) {
+    if (row.line == 1) return;
+    row.expect_size(15);
+    for (const int64_t test_column : {10, 11, 12}) EXPECT_EQ(row.text(test_column), "");
+    trials.push_back({std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
+                      std::string(row.text(3)), row.parse_int(4), row.parse_double(9)});
+  });
+  return trials;
+}
+
+// Lines of a configuration that a search and the comparison after it must share.
+std::set<std::string> shared_lines(const std::string& config) {
+  std::set<std::string> lines;
+  std::istringstream stream(config);
+  for (std::string line; std::getline(stream, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (key != "seed" && key != "test" && key != "dataset_seed" && key != "combination") {
+      lines.insert(line);
+    }
+  }
+  return lines;
+}
+
+class BestStudy : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(BestStudy, TheRecordIsTheSearchAndItsWinnersAreCompared) {
+  const auto& [search, comparison] = GetParam();
+  std::map<std::string, PlannedCell> planned;  // by the run's id
+  for (const PlannedCell& cell : trial_cells(load_spec(search))) {
+    planned[sha256(cell.config).substr(0, 12)] = cell;
+  }
+  const std::vector<Trial> trials = recorded(search);
+  EXPECT_EQ(trials.size(), planned.size());
+  std::map<std::vector<std::string>, Trial> winners;
+  for (const Trial& t : trials) {
+    ASSERT_TRUE(planned.count(t.run)) << t.dataset << " " << t.method << " trial " << t.trial;
+    const PlannedCell& cell = planned.at(t.run);
+    EXPECT_EQ(cell.trial, t.trial);
+    EXPECT_EQ(cell.method, t.method);
+    const auto [place, is_new] = winners.insert({{t.dataset, t.method, t.variant}, t});
+    if (!is_new && t.validation > place->second.validation) place->second = t;
+  }
+  std::set<std::vector<std::string>> compared;
+  for (const PlannedCell& cell : expand(load_spec(comparison))) {
+    const std::string variant = cell.variant == "centring" ? "centred" : cell.variant;
+    for (const auto& [group, winner] : winners) {
+      const std::string method = group[1] == "grm" ? "grm:paper" : group[1];
+      const bool same_variant = group[2] == variant || (group[2].empty() && variant == "plain");
+      if (group[0] != without_seed(cell.dataset) || method != cell.method || !same_variant) continue;
+      compared.insert(group);
+      EXPECT_EQ(shared_lines(cell.config), shared_lines(planned.at(winner.run).config))
+          << cell.dataset << " " << cell.method << " " << cell.variant;
+    }
+  }
+  EXPECT_EQ(compared.size(), winners.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Searches, BestStudy,
+                         testing::Values(std::pair{"best-rivals", "best"},
+                                         std::pair{"best-grm", "best"}),
+                         [](const auto& each) {
+                           std::string name = each.param.first;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace grm::study
