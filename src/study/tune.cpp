@@ -89,6 +89,21 @@ std::vector<Setting> random_point(const std::vector<SpaceSpec>& space, const std
   return settings;
 }
 
+// Whether these values are what the study has anyway, on some dataset: trial 0 over again.
+bool repeats_trial_0(const StudySpec& spec, const MethodSpec& method,
+                     const std::vector<Setting>& settings) {
+  for (const DatasetSpec& dataset : spec.datasets) {
+    for (const VariantSpec& variant : spec.variants) {
+      if (!variant.takes(method)) continue;
+      const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
+      const std::string before = config->to_toml(0);
+      for (const Setting& setting : settings) apply_setting(*config, setting, method);
+      if (config->to_toml(0) == before) return true;
+    }
+  }
+  return false;
+}
+
 using Group = std::vector<std::string>;  // dataset, method, variant
 
 // The runs of the trials that `trials` names for each dataset, method and variant.
@@ -179,7 +194,7 @@ std::vector<Setting> trial_settings(const StudySpec& spec, const MethodSpec& met
       drawn = random_point(space, spec.name + "/" + method.text, t, attempt);
       std::string text;
       for (const Setting& setting : drawn) text += setting.value + "\n";
-      if (seen.insert(text).second) break;
+      if (!repeats_trial_0(spec, method, drawn) && seen.insert(text).second) break;
     }
   }
   return drawn;

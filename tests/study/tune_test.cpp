@@ -82,6 +82,20 @@ TEST(Tune, DrawsAreRepeatableInsideTheirBoundsAndDifferByTrial) {
   EXPECT_LT(std::abs(log_sum / kDraws), 4 * std::log(2.0) / std::sqrt(3.0 * kDraws));
 }
 
+TEST(Tune, NoTrialRepeatsTheMethodAsItStands) {
+  const StudySpec study = spec(R"([tune]
+search = "random"
+trials = 3
+[tune.space]
+"method.lr" = [0.01, 0.02]
+"method.weight_decay" = [0.001, 0.002]
+)");
+  std::set<std::string> configs;
+  const std::vector<PlannedCell> cells = trial_cells(study);
+  for (const PlannedCell& cell : cells) configs.insert(cell.config);
+  EXPECT_EQ(configs.size(), cells.size());
+}
+
 TEST(Tune, ASmallSpaceIsDrawnWithoutRepeats) {
   const StudySpec study = spec("[tune]\ntrials = 5\nspace.method.lr = [0.1, 0.2, 0.3, 0.4]\n");
   std::set<std::string> rates;
