@@ -85,7 +85,7 @@ TEST(Tune, DrawsAreRepeatableInsideTheirBoundsAndDifferByTrial) {
 TEST(Tune, NoTrialRepeatsTheMethodAsItStands) {
   const StudySpec study = spec(R"([tune]
 search = "random"
-trials = 3
+trials = 4
 [tune.space]
 "method.lr" = [0.01, 0.02]
 "method.weight_decay" = [0.001, 0.002]
