@@ -89,19 +89,13 @@ std::vector<Setting> random_point(const std::vector<SpaceSpec>& space, const std
   return settings;
 }
 
-// Whether these values are what the study has anyway, on some dataset: trial 0 over again.
-bool repeats_trial_0(const StudySpec& spec, const MethodSpec& method,
-                     const std::vector<Setting>& settings) {
-  for (const DatasetSpec& dataset : spec.datasets) {
-    for (const VariantSpec& variant : spec.variants) {
-      if (!variant.takes(method)) continue;
-      const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
-      const std::string before = config->to_toml(0);
-      for (const Setting& setting : settings) apply_setting(*config, setting, method);
-      if (config->to_toml(0) == before) return true;
-    }
-  }
-  return false;
+// Whether these values are what the study has there anyway: trial 0 over again.
+bool repeats_trial_0(const StudySpec& spec, const DatasetSpec& dataset, const MethodSpec& method,
+                     const VariantSpec& variant, const std::vector<Setting>& settings) {
+  const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
+  const std::string before = config->to_toml(0);
+  for (const Setting& setting : settings) apply_setting(*config, setting, method);
+  return config->to_toml(0) == before;
 }
 
 using Group = std::vector<std::string>;  // dataset, method, variant
@@ -117,7 +111,7 @@ std::vector<PlannedCell> cells_of(const StudySpec& spec, const std::string& test
         if (!variant.takes(method)) continue;
         for (const int64_t trial : trials({dataset.label, method.text, variant.name})) {
           const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
-          for (const Setting& setting : trial_settings(spec, method, trial)) {
+          for (const Setting& setting : trial_settings(spec, dataset, method, variant, trial)) {
             apply_setting(*config, setting, method);
           }
           config->set("train.test", test);
@@ -178,7 +172,8 @@ int64_t trial_count(const StudySpec& spec) {
   return points + 1;
 }
 
-std::vector<Setting> trial_settings(const StudySpec& spec, const MethodSpec& method,
+std::vector<Setting> trial_settings(const StudySpec& spec, const DatasetSpec& dataset,
+                                    const MethodSpec& method, const VariantSpec& variant,
                                     int64_t trial) {
   const TuneSpec& tune = tune_of(spec);
   const std::vector<SpaceSpec> space = space_of(tune, method);
@@ -194,7 +189,7 @@ std::vector<Setting> trial_settings(const StudySpec& spec, const MethodSpec& met
       drawn = random_point(space, spec.name + "/" + method.text, t, attempt);
       std::string text;
       for (const Setting& setting : drawn) text += setting.value + "\n";
-      if (!repeats_trial_0(spec, method, drawn) && seen.insert(text).second) break;
+      if (!repeats_trial_0(spec, dataset, method, variant, drawn) && seen.insert(text).second) break;
     }
   }
   return drawn;

@@ -38,6 +38,10 @@ method.beta = { low = 0.5, high = 2, log = true }
 method.hidden = { low = 4, high = 6 }
 )";
 
+std::vector<Setting> settings(const StudySpec& study, size_t method, int64_t trial) {
+  return trial_settings(study, study.datasets[0], study.methods[method], study.variants[0], trial);
+}
+
 TEST(Tune, EveryMethodGetsTheSameTrialsAndTheFirstIsTheMethodAsItStands) {
   const std::vector<PlannedCell> cells = trial_cells(spec(kRandom));
   std::map<std::string, std::set<int64_t>> trials, seeds;
@@ -62,8 +66,8 @@ TEST(Tune, DrawsAreRepeatableInsideTheirBoundsAndDifferByTrial) {
   double log_sum = 0;
   constexpr int kDraws = 200;
   for (int64_t trial = 1; trial <= kDraws; ++trial) {
-    const std::vector<Setting> values = trial_settings(study, study.methods[1], trial);
-    const std::vector<Setting> again = trial_settings(study, study.methods[1], trial);
+    const std::vector<Setting> values = settings(study, 1, trial);
+    const std::vector<Setting> again = settings(study, 1, trial);
     ASSERT_EQ(values.size(), 3u);
     for (size_t k = 0; k < 3; ++k) EXPECT_EQ(values[k].value, again[k].value);
     EXPECT_EQ(values[0].key, "method.lr");
@@ -100,10 +104,10 @@ TEST(Tune, ASmallSpaceIsDrawnWithoutRepeats) {
   const StudySpec study = spec("[tune]\ntrials = 5\nspace.method.lr = [0.1, 0.2, 0.3, 0.4]\n");
   std::set<std::string> rates;
   for (int64_t trial = 1; trial < 5; ++trial) {
-    rates.insert(trial_settings(study, study.methods[0], trial)[0].value);
+    rates.insert(settings(study, 0, trial)[0].value);
   }
   EXPECT_EQ(rates.size(), 4u);
-  EXPECT_EQ(trial_settings(study, study.methods[0], 5).size(), 1u) << "none is left, one is drawn";
+  EXPECT_EQ(settings(study, 0, 5).size(), 1u) << "none is left, one is drawn";
 }
 
 TEST(Tune, AGridIsWalkedWholeAndMustBeOfEqualSizeForAllMethods) {
@@ -116,7 +120,7 @@ search = "grid"
   EXPECT_EQ(trial_count(study), 7);
   std::set<std::string> points;
   for (int64_t trial = 1; trial < 7; ++trial) {
-    const auto values = trial_settings(study, study.methods[0], trial);
+    const auto values = settings(study, 0, trial);
     points.insert(values[0].value + " " + values[1].value);
   }
   EXPECT_EQ(points.size(), 6u);
@@ -172,7 +176,7 @@ TEST(Tune, WinnersAreChosenByValidationWhateverTheTestScores) {
   EXPECT_EQ(chosen[0].trials, 3);
   ASSERT_EQ(chosen[0].values.size(), 1u);
   EXPECT_EQ(chosen[0].values[0].key, "method.lr");
-  EXPECT_EQ(chosen[0].values[0].value, trial_settings(study, study.methods[0], 1)[0].value);
+  EXPECT_EQ(chosen[0].values[0].value, settings(study, 0, 1)[0].value);
 
   const std::vector<PlannedCell> last = final_cells(study, chosen);
   ASSERT_EQ(last.size(), 3u);
