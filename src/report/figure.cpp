@@ -209,10 +209,9 @@ std::string figure_script(const Figure& figure) {
     }
     out += ") noenhanced\n";
     // Bars begin at 0: their lengths are what is compared.
-    out += fmt::format("set xrange [-0.5:{}]\n{}",
-                       static_cast<double>(figure.categories.size()) - 0.5,
-                       reaches_below_zero(figure) ? "set xzeroaxis linewidth 1.5\n"
-                                                  : "set yrange [0:*]\n");
+    out += fmt::format(
+        "set xrange [-0.5:{}]\n{}", static_cast<double>(figure.categories.size()) - 0.5,
+        reaches_below_zero(figure) ? "set xzeroaxis linewidth 1.5\n" : "set yrange [0:*]\n");
   }
   const std::string data = quoted(stem + ".dat");
   const std::string plots =

@@ -17,8 +17,9 @@ std::vector<study::Layout> shift_layouts(const study::ScoreTable& table,
 /// Grouped bars over the datasets, one for each method of the table (the variants of GRM).
 std::vector<Figure> ablation_figures(const study::ScoreTable& table, const std::string& stem);
 
-/// How far the reference method of the table is above others, in paired runs: bars over the datasets for
-/// the best rival of each, for the presets of ERM and for the other presets of the reference's own.
+/// How far the reference method of the table is above others, in paired runs: bars over the
+/// datasets for the best rival of each, for the presets of ERM and for the other presets of the
+/// reference's own.
 std::vector<Figure> rival_figures(const study::ScoreTable& table, const std::string& stem);
 
 }  // namespace grm::report

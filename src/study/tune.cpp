@@ -189,7 +189,8 @@ std::vector<Setting> trial_settings(const StudySpec& spec, const DatasetSpec& da
       drawn = random_point(space, spec.name + "/" + method.text, t, attempt);
       std::string text;
       for (const Setting& setting : drawn) text += setting.value + "\n";
-      if (!repeats_trial_0(spec, dataset, method, variant, drawn) && seen.insert(text).second) break;
+      if (!repeats_trial_0(spec, dataset, method, variant, drawn) && seen.insert(text).second)
+        break;
     }
   }
   return drawn;

@@ -1,5 +1,5 @@
-// The committed record of the searches behind `grm reproduce best`: it is what the ready studies ask for,
-// it holds validation alone, and the comparison runs the values that won.
+// The committed record of the searches behind `grm reproduce best`: it is what the ready studies
+// ask for, it holds validation alone, and the comparison runs the values that won.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,8 @@ TEST_P(BestStudy, TheRecordIsTheSearchAndItsWinnersAreCompared) {
     for (const auto& [group, winner] : winners) {
       const std::string method = group[1] == "grm" ? "grm:paper" : group[1];
       const bool same_variant = group[2] == variant || (group[2].empty() && variant == "plain");
-      if (group[0] != without_seed(cell.dataset) || method != cell.method || !same_variant) continue;
+      if (group[0] != without_seed(cell.dataset) || method != cell.method || !same_variant)
+        continue;
       compared.insert(group);
       EXPECT_EQ(shared_lines(cell.config), shared_lines(planned.at(winner.run).config))
           << cell.dataset << " " << cell.method << " " << cell.variant;

@@ -256,11 +256,10 @@ TEST(Table, ExportOfRunsIsShortAndNamesWhatTrialsSet) {
 }
 
 TEST(Table, VariantsStandBesideTheirMethod) {
-  const ScoreTable table = make_table({run("toy", "grm:best", 1, {60, 70}),
-                                       run("toy", "erm", 1, {60, 70}),
-                                       run("toy", "mario + centring", 1, {60, 70}),
-                                       run("toy", "erm + centring", 1, {60, 70})},
-                                      {}, {});
+  const ScoreTable table = make_table(
+      {run("toy", "grm:best", 1, {60, 70}), run("toy", "erm", 1, {60, 70}),
+       run("toy", "mario + centring", 1, {60, 70}), run("toy", "erm + centring", 1, {60, 70})},
+      {}, {});
   EXPECT_THAT(table.blocks[0].methods,
               testing::ElementsAre("erm", "erm + centring", "mario + centring", "grm:best"));
 }

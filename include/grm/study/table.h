@@ -97,10 +97,11 @@ std::string without_preset(const std::string& method);
 std::vector<Layout> score_layouts(const ScoreTable& table);
 /// Avg of all datasets, for those with one test domain; one layout per block.
 std::vector<Layout> average_layouts(const ScoreTable& table);
-/// The strongest rival of method `ours` on a dataset: the method of another name with the highest Avg, as
-/// an index into the block's methods; their number if there is none.
+/// The strongest rival of method `ours` on a dataset: the method of another name with the highest
+/// Avg, as an index into the block's methods; their number if there is none.
 size_t best_rival(const Block& block, const DatasetColumn& column, const std::string& ours);
-/// Avg of the method that the table compares with (`against`) beside its strongest rival on each dataset.
+/// Avg of the method that the table compares with (`against`) beside its strongest rival on each
+/// dataset.
 Layout rival_layout(const ScoreTable& table);
 /// Every test domain and Avg, one layout per block and dataset.
 std::vector<Layout> domain_layouts(const ScoreTable& table);
@@ -118,8 +119,8 @@ std::string summary_csv(const ScoreTable& table);
 std::string scores_csv(const std::vector<ResultRow>& rows, const std::string& rule = "val");
 /// Whole runs with configuration, environment and record.
 std::string export_csv(const std::vector<ResultRow>& rows);
-/// One short line for each run, to be kept with a project: an id (of its configuration), the scores,
-/// commit and device; for trials also what they set, against trial 0.
+/// One short line for each run, to be kept with a project: an id (of its configuration), the
+/// scores, commit and device; for trials also what they set, against trial 0.
 std::string export_runs(const std::vector<ResultRow>& rows);
 std::string export_json(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing);
 

@@ -11,9 +11,9 @@
 // without test labels; the winner of each dataset, method and variant then runs on fresh seeds.
 namespace grm::study {
 
-/// Option values of one trial of a method: none for trial 0, else a point of the grid or drawn from a
-/// stream named by study, method, key and trial: the same on all datasets, but drawn anew where it
-/// repeats an earlier trial, or values that the study has there anyway.
+/// Option values of one trial of a method: none for trial 0, else a point of the grid or drawn from
+/// a stream named by study, method, key and trial: the same on all datasets, but drawn anew where
+/// it repeats an earlier trial, or values that the study has there anyway.
 std::vector<Setting> trial_settings(const StudySpec& spec, const DatasetSpec& dataset,
                                     const MethodSpec& method, const VariantSpec& variant,
                                     int64_t trial);
