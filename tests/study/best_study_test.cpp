@@ -84,7 +84,8 @@ TEST_P(BestStudy, TheRecordIsTheSearchAndItsWinnersAreCompared) {
 
 INSTANTIATE_TEST_SUITE_P(Searches, BestStudy,
                          testing::Values(std::pair{"best-rivals", "best"},
-                                         std::pair{"best-grm", "best"}),
+                                         std::pair{"best-grm", "best"},
+                                         std::pair{"best-graph-search", "best-graph"}),
                          [](const auto& each) {
                            std::string name = each.param.first;
                            std::replace(name.begin(), name.end(), '-', '_');
