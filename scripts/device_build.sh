@@ -18,6 +18,6 @@ fi
 mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${flags[@]}" "$@" > "$build/configure.log" \
   2>&1 || { cat "$build/configure.log"; exit 1; }
-# shellcheck disable=SC2086
 # nproc would count the threads of OMP_NUM_THREADS.
+# shellcheck disable=SC2086
 ninja -C "$build" -j "$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)" $targets

@@ -1,5 +1,7 @@
 #include "grm/methods/grm/options.h"
 
+#include <algorithm>
+
 #include "grm/core/error.h"
 
 namespace grm {
@@ -136,7 +138,41 @@ GrmOptions graph_level_options() {
   return options;
 }
 
+namespace {
+
+// A preset with some values changed or added.
+Preset refined(Preset preset, const char* name, const char* summary,
+               const std::vector<std::pair<std::string, std::string>>& changes) {
+  preset.name = name;
+  preset.summary = summary;
+  for (const auto& [key, value] : changes) {
+    const auto same = std::find_if(preset.values.begin(), preset.values.end(),
+                                   [&, k = key](const auto& old) { return old.first == k; });
+    if (same == preset.values.end()) {
+      preset.values.emplace_back(key, value);
+    } else {
+      same->second = value;
+    }
+  }
+  return preset;
+}
+
+}  // namespace
+
 std::vector<Preset> grm_graph_presets() {
+  const Preset gin = {
+      "gin",
+      "Ours: a GIN encodes raw node and edge features, weights are generated on observed edges",
+      {{"encoder_input", "raw"},
+       {"encoder", "gin"},
+       {"log_sigma_bias", "-3"},
+       {"edge_support", "observed"},
+       {"latent_reduction", "mean"},
+       {"beta", "0.01"},
+       {"lr", "0.001"},
+       {"weight_decay", "0"},
+       {"train.epochs", "400"},
+       {"train.patience", "25"}}};
   return {
       {"paper",
        "Settings of the paper: concatenated inputs, 2-layer GCN encoder, all pairs of each graph",
@@ -147,36 +183,26 @@ std::vector<Preset> grm_graph_presets() {
         {"lr", "0.001"},
         {"train.epochs", "400"},
         {"train.patience", "25"}}},
-      {"gin",
-       "Ours: a GIN encodes raw node and edge features, weights are generated on observed edges",
-       {{"encoder_input", "raw"},
-        {"encoder", "gin"},
-        {"log_sigma_bias", "-3"},
-        {"edge_support", "observed"},
-        {"latent_reduction", "mean"},
-        {"beta", "0.01"},
-        {"lr", "0.001"},
-        {"weight_decay", "0"},
-        {"train.epochs", "400"},
-        {"train.patience", "25"}}},
-      {"best",
-       "`gin` with half the latent width and a skip from z to the logits, as `best` at node level",
-       {{"encoder_input", "raw"},
-        {"encoder", "gin"},
-        {"log_sigma_bias", "-3"},
-        {"edge_support", "observed"},
-        {"latent_reduction", "mean"},
-        {"latent", "64"},
-        {"skip", "latent"},
-        {"beta", "0.01"},
-        {"lr", "0.001"},
-        {"weight_decay", "0"},
-        {"train.epochs", "400"},
-        {"train.patience", "25"}}},
+      gin,
+      refined(gin, "best",
+              "`gin` with half the latent width and a skip from z to the logits, as `best` at node "
+              "level",
+              {{"latent", "64"}, {"skip", "latent"}}),
   };
 }
 
 std::vector<Preset> grm_presets() {
+  const Preset centred = {"centred",
+                          "Domain-centred features, linear encoder, whole graph, observed edges",
+                          {{"encoder_input", "centred"},
+                           {"encoder", "linear"},
+                           {"log_sigma_bias", "-3"},
+                           {"scope", "whole"},
+                           {"edge_support", "observed"},
+                           {"latent_reduction", "mean"},
+                           {"beta", "0.01"},
+                           {"lr", "0.003"},
+                           {"train.eval_every", "5"}}};
   return {
       {"paper",
        "Settings of the paper: concatenated inputs, 2-layer GCN encoder, ego-nets, all pairs",
@@ -184,32 +210,14 @@ std::vector<Preset> grm_presets() {
       {"paper-raw",
        "The paper's Eq. 4: the encoder reads the features themselves",
        {{"encoder_input", "raw"}, {"lr", "0.001"}, {"train.eval_every", "10"}}},
-      {"centred",
-       "Domain-centred features, linear encoder, whole graph, observed edges",
-       {{"encoder_input", "centred"},
-        {"encoder", "linear"},
-        {"log_sigma_bias", "-3"},
-        {"scope", "whole"},
-        {"edge_support", "observed"},
-        {"latent_reduction", "mean"},
-        {"beta", "0.01"},
-        {"lr", "0.003"},
-        {"train.eval_every", "5"}}},
-      {"best",
-       "Centred, with half the latent width and a skip from z to the logits; our choice, by "
-       "validation",
-       {{"encoder_input", "centred"},
-        {"encoder", "linear"},
-        {"log_sigma_bias", "-3"},
-        {"scope", "whole"},
-        {"edge_support", "observed"},
-        {"latent_reduction", "mean"},
-        {"latent", "64"},
-        {"skip", "latent"},
-        {"influence", "sampled"},
-        {"beta", "0.01"},
-        {"lr", "0.003"},
-        {"train.eval_every", "2"}}},
+      centred,
+      refined(centred, "best",
+              "Centred, with half the latent width and a skip from z to the logits; our choice, by "
+              "validation",
+              {{"latent", "64"},
+               {"skip", "latent"},
+               {"influence", "sampled"},
+               {"train.eval_every", "2"}}),
   };
 }
 
