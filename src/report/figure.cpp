@@ -107,11 +107,12 @@ std::string bar_plots(const Figure& figure, const std::string& data) {
   for (size_t k = 0; k < figure.series.size(); ++k) {
     const double offset =
         (static_cast<double>(k) - 0.5 * static_cast<double>(figure.series.size() - 1)) * width;
+    // Where the colours come round again the bars are paler.
     add(fmt::format(
-        "{} index {} using ($1+({:.6f})):2:({:.6f}) with boxes fillstyle solid 0.85 "
+        "{} index {} using ($1+({:.6f})):2:({:.6f}) with boxes fillstyle solid {} "
         "border rgb 'black' linecolor rgb '{}' title {}",
-        data, k, offset, 0.92 * width, kColours[(2 * kStyles - 2 - k % kStyles) % kStyles],
-        quoted(figure.series[k].name)));
+        data, k, offset, 0.92 * width, k < kStyles ? 0.85 : 0.3,
+        kColours[(2 * kStyles - 2 - k % kStyles) % kStyles], quoted(figure.series[k].name)));
     // Error bars as double-headed lines: gnuplot's own leave a white gap around the mean.
     add(fmt::format(
         "{} index {} using ($1+({:.6f})):4:(0):($5-$4) with vectors heads size {:.6f},90 "

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "grm/core/files.h"
 #include "support/expect_error.h"
@@ -82,6 +83,17 @@ TEST(Figure, TextIsQuotedSoThatNothingOfItIsACommand) {
   EXPECT_THAT(script, HasSubstr("set title 'it''s `date` $HOME \"x\" system ''id''' noenhanced"));
   EXPECT_THAT(script, HasSubstr("title 'grm''s'"));
   EXPECT_THAT(script, HasSubstr("filledcurves fillstyle transparent"));
+}
+
+TEST(Figure, NoTwoKindsOfBarsLookAlike) {
+  Figure figure = bars();
+  while (figure.series.size() < 18) figure.series.push_back(figure.series.front());
+  const std::string script = figure_script(figure);
+  std::set<std::string> looks;
+  for (size_t at = 0; (at = script.find("fillstyle", at)) != std::string::npos; ++at) {
+    looks.insert(script.substr(at, script.find(" title", at) - at));
+  }
+  EXPECT_EQ(looks.size(), 18u);
 }
 
 TEST(Figure, FileNamesHaveNoOddCharacters) {

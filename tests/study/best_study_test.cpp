@@ -92,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Searches, BestStudy,
                            return name;
                          });
 
-// A run's id is the hash of its configuration, so a record made before a study was changed is found.
+// A run's id is the hash of its configuration, so a record made before a study was changed is
+// found.
 class RecordedRuns : public testing::TestWithParam<std::string> {};
 
 TEST_P(RecordedRuns, AreThoseThatTheStudyAsksFor) {
@@ -114,7 +115,8 @@ TEST_P(RecordedRuns, AreThoseThatTheStudyAsksFor) {
     EXPECT_TRUE(recorded.insert(run).second) << run << " twice";
   });
   for (const auto& [run, cell] : planned) {
-    const bool known_gap = cell.variant == "exact influence" && without_seed(cell.dataset) == "fb100";
+    const bool known_gap =
+        cell.variant == "exact influence" && without_seed(cell.dataset) == "fb100";
     EXPECT_NE(recorded.count(run) == 1, known_gap)
         << cell.dataset << " " << cell.method << " " << cell.variant << " seed " << cell.seed;
   }
