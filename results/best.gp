@@ -7,8 +7,8 @@ set key outside right top vertical Left reverse noenhanced
 set border 3 linecolor rgb 'black'
 set grid ytics back linetype 1 linecolor rgb '#CCCCCC' linewidth 0.5
 set tics nomirror
-set xtics ('twitch' 0) noenhanced
-set xrange [-0.5:0.5]
+set xtics ('cora' 0, 'photo' 1, 'fb100' 2, 'twitch' 3) noenhanced
+set xrange [-0.5:3.5]
 set xzeroaxis linewidth 1.5
 set terminal svg size 760,420 font 'Helvetica,13' background rgb 'white'
 set output 'best.svg'
