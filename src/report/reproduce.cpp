@@ -46,16 +46,16 @@ std::vector<Row> variants_as_rows(std::vector<Row> rows) {
   return rows;
 }
 
-// Then Min is Avg.
-bool one_test_domain(const study::ScoreTable& table) {
+// Min and Avg, or one column for both where every dataset has one test domain.
+std::vector<study::Layout> min_and_avg_layouts(const study::ScoreTable& table) {
   for (const study::Block& block : table.blocks) {
     for (const study::DatasetColumn& column : block.datasets) {
       for (const study::Cell& cell : column.cells) {
-        if (cell.domains.size() > 1) return false;
+        if (cell.domains.size() > 1) return study::score_layouts(table);
       }
     }
   }
-  return true;
+  return study::average_layouts(table);
 }
 
 bool several_methods(const Results& results) {
@@ -282,15 +282,14 @@ Report make_report(const Target& target, const Results& all, TableOptions option
       break;
     case TargetKind::ablation:
       report.figures = ablation_figures(report.table, stem);
-      report.layouts = study::score_layouts(report.table);
+      report.layouts = min_and_avg_layouts(report.table);
       break;
     case TargetKind::graph:
       report.layouts = study::average_layouts(report.table);
       break;
     case TargetKind::rivals:
       report.figures = rival_figures(report.table, stem);
-      report.layouts = one_test_domain(report.table) ? study::average_layouts(report.table)
-                                                     : study::score_layouts(report.table);
+      report.layouts = min_and_avg_layouts(report.table);
       report.layouts.push_back(study::rival_layout(report.table));
       break;
   }
