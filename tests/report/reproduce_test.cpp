@@ -131,6 +131,16 @@ TEST(Reproduce, AblationComparesVariantsWithTheFullMethod) {
   EXPECT_EQ(report.missing.rows[0][2].text, "V");
 }
 
+TEST(Reproduce, AblationHasMinOnlyWhereThereAreSeveralTestDomains) {
+  const auto head_with = [](const std::vector<double>& scores) {
+    Results results;
+    results.rows.push_back(run("cora", "grm", "full", 1, scores));
+    return report_of("fig-ablation", results).layouts.at(0).head;
+  };
+  EXPECT_EQ(head_with({80}), (std::vector<std::string>{"method", "Avg", "runs"}));
+  EXPECT_EQ(head_with({80, 70}), (std::vector<std::string>{"method", "Min", "Avg", "runs"}));
+}
+
 TEST(Reproduce, BestStandsAgainstItsStrongestRivalWithOrWithoutCentring) {
   Results results;
   for (int64_t seed = 1; seed <= 3; ++seed) {
