@@ -92,6 +92,14 @@ std::string blas_name() {
   return "unknown";
 }
 
+std::string blas_core() {
+  using Describe = char* (*)();
+  if (auto describe = reinterpret_cast<Describe>(dlsym(RTLD_DEFAULT, "openblas_get_corename"))) {
+    return describe();
+  }
+  return "";
+}
+
 std::string environment_json(const Task& task) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);

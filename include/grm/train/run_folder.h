@@ -35,4 +35,8 @@ std::string environment_json(const Task& task);
 /// Name and version of the BLAS library that libtorch multiplies with, as far as it tells.
 std::string blas_name();
 
+/// The core that OpenBLAS has kernels for and uses here, "SkylakeX" or "Zen" for example; empty for
+/// other libraries. Products have the same bits on one core type only.
+std::string blas_core();
+
 }  // namespace grm
