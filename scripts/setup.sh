@@ -10,8 +10,8 @@ useful=()  # a test that lacks one of these is skipped, and `make test` says so
 case "${1:-}" in
   '') ;;
   test)
-    needed+=(jq)
-    useful+=(chromium clang clang-format libclang-rt-dev libbenchmark-dev fish zsh)
+    needed+=(jq python3)
+    useful+=(chromium clang clang-format libclang-rt-dev libbenchmark-dev fish zsh locales)
     ;;
   *)
     echo "setup.sh: '$1' is unknown; there is 'setup.sh' and 'setup.sh test'" >&2
