@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Attacks the program for MINUTES: scripts/attack.sh MINUTES [PART...] [-- FLAGS of tests/attack/campaign.py]
-# Parts: models descriptors signals limits paths kills mutants study-kills writer-kills (default: all but the last two).
+# Parts: models inputs descriptors signals limits paths kills mutants study-kills writer-kills (default: all but the last two).
 #   scripts/attack.sh 60                                       an hour of everything, another seed each time
 #   scripts/attack.sh 10 mutants models -- --seed 7            two parts, a seed that can be repeated
 #   scripts/attack.sh 1 kills -- --kills 200 --study-kills 100 --writer-kills 50 --report results/attack.md

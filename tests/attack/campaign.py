@@ -18,6 +18,7 @@ import traceback
 from pathlib import Path
 
 import descriptors
+import inputs
 import kills
 import kills_studies
 import kills_writers
@@ -31,13 +32,14 @@ from program import Findings, Program
 
 # Share of the time that a part may take; a part with a list stops at its end.
 SHARES = {
-    "models": 0.15,
+    "models": 0.13,
+    "inputs": 0.13,
     "descriptors": 0.1,
     "signals": 0.12,
     "limits": 0.13,
     "paths": 0.08,
-    "kills": 0.17,
-    "mutants": 0.25,
+    "kills": 0.15,
+    "mutants": 0.2,
 }
 
 
@@ -130,13 +132,14 @@ def run_part(context, name, seconds, rng):
     """Jobs of a part until its time is over: those of a list, or made for ever."""
     deadline = time.monotonic() + seconds
     begin = time.monotonic()
-    if name in ("mutants", "models"):
+    if name in ("mutants", "models", "inputs"):
         context.prepare()
     jobs = {
         "mutants": lambda: (
             (mutants.attack, random.Random(rng.random()), k) for k in range(10**9)
         ),
         "models": lambda: models.jobs(context, rng),
+        "inputs": lambda: inputs.jobs(context, rng),
         "descriptors": lambda: descriptors.jobs(context, rng),
         "signals": lambda: signals.jobs(context, rng),
         "limits": lambda: limits.jobs(context, rng),
