@@ -43,8 +43,9 @@ std::vector<double> decade_ticks(double low, double high, int most) {
 
 double Axis::at(double value) const {
   const double v = std::clamp(value, low, high);
-  const double share =
-      logarithmic ? std::log(v / low) / std::log(high / low) : (v - low) / (high - low);
+  const double share = logarithmic
+                           ? (std::log(v) - std::log(low)) / (std::log(high) - std::log(low))
+                           : (v - low) / (high - low);
   return from + share * (to - from);
 }
 
@@ -53,10 +54,17 @@ std::vector<double> Axis::ticks(int most) const {
 }
 
 Axis make_axis(double low, double high, bool logarithmic, double margin) {
+  // Room for the margin below the largest number there is; records of runs may hold anything.
+  constexpr double kMost = 1e300;
+  low = std::clamp(low, logarithmic ? 1 / kMost : -kMost, kMost);
+  high = std::clamp(high, low, kMost);
+  // Numbers that differ in their last digits only have no ticks between them.
+  if (high - low <= 1e-9 * std::max(std::abs(low), std::abs(high))) high = low;
   Axis axis;
   axis.logarithmic = logarithmic;
   if (logarithmic) {
-    const double widen = high > low ? std::pow(high / low, margin) : 2.0;
+    const double widen =
+        high > low ? std::min(std::exp(margin * (std::log(high) - std::log(low))), 1e5) : 2.0;
     axis.low = low / widen;
     axis.high = high * widen;
     return axis;

@@ -111,6 +111,22 @@ TEST(HtmlChart, ALogarithmicAxisGivesEqualRoomToEveryDecade) {
   EXPECT_NEAR(points[0].second - points[1].second, points[1].second - points[2].second, 0.11);
 }
 
+// Found by attack: a loss of 1e308 in the records of a run kept the report busy for ever.
+TEST(HtmlChart, NumbersAtTheEdgeOfTheirTypeHaveAxes) {
+  const std::vector<std::pair<double, double>> cases = {
+      {0.4, 1e308}, {1e308, 1e308}, {1e17, 1e17 + 16}, {1e-320, 1e-310}, {-1e308, 1e308}};
+  for (const auto& [low, high] : cases) {
+    for (const bool logarithmic : {false, true}) {
+      Figure figure;
+      figure.logarithmic = logarithmic;
+      figure.series = {{"a", {{0, low, 0, 1}, {1, high, 0, 1}}}};
+      const std::string html = html_chart(figure);
+      EXPECT_LT(html.size(), 10000u) << low << " " << high;
+      EXPECT_EQ(path_of(html).size(), 2u) << low << " " << high;
+    }
+  }
+}
+
 TEST(HtmlChart, LongLinesAreThinnedButKeepTheirSpikes) {
   Figure figure;
   figure.series = {{"a", {}}};
