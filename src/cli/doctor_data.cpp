@@ -10,6 +10,7 @@
 #include "doctor.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 
 namespace grm::cli {
 namespace {
@@ -29,7 +30,7 @@ void add_sources(const fs::path& path, Known& known) {
   if (!in.read(reinterpret_cast<char*>(&length), sizeof length) || length > kLargestHeader) return;
   std::string text(length, '\0');
   if (!in.read(text.data(), static_cast<std::streamsize>(length))) return;
-  const ordered_json header = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const ordered_json header = try_json<ordered_json>(text);
   if (!header.is_object() || !header.contains("__metadata__")) return;
   const ordered_json& metadata = header["__metadata__"];
   if (!metadata.is_object() || !metadata.contains("sources")) return;

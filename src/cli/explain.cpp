@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "grm/core/error.h"
+#include "grm/core/json_text.h"
 #include "grm/core/log.h"
 #include "grm/report/explain_files.h"
 #include "grm/report/figure.h"
@@ -99,7 +100,8 @@ int explain(const ExplainFlags& flags, const Common& common) {
   const report::ExplanationFiles files = report::write_explanation(explained, folder);
   if (!files.message.empty()) log_warning("{}", files.message);
   if (common.json) {
-    ordered_json out = ordered_json::parse(report::explanation_json(explained));
+    ordered_json out =
+        parse_json<ordered_json>(report::explanation_json(explained), "the explanation");
     out["files"] = files.written;
     out["message"] = files.message;
     print_json(out);

@@ -10,6 +10,7 @@ namespace grm {
 namespace {
 
 constexpr int kMostParts = 32;
+constexpr size_t kMostBytes = size_t{1} << 20;
 
 // Where a string that begins at `at` ends: behind its closing quotes, or at the end of the text.
 size_t string_end(const std::string& text, size_t at) {
@@ -33,7 +34,11 @@ size_t string_end(const std::string& text, size_t at) {
 
 }  // namespace
 
-void check_toml_keys(const std::string& text, const std::string& origin) {
+void check_toml(const std::string& text, const std::string& origin) {
+  if (text.size() > kMostBytes) {
+    fail(ErrorKind::config, "{}: {} bytes of TOML; files of at most {} are read", origin,
+         text.size(), kMostBytes);
+  }
   int parts = 1;
   for (size_t i = 0; i < text.size();) {
     const char c = text[i];

@@ -21,6 +21,10 @@ constexpr std::string_view kList = "__builtin__\nlist";
 constexpr std::array kGlobals = {kReconstruct, kNewReconstruct, kNdarray, kDtype,
                                  kCsr,         kDefaultdict,    kList};
 
+// A value takes some fifty times the memory of its opcode; a graph of Planetoid has a few hundred
+// thousand.
+constexpr size_t kMostValues = 1000000;
+
 }  // namespace
 
 class PickleMachine {
@@ -143,6 +147,7 @@ class PickleMachine {
   }
 
   void push(PickleValue value) {
+    if (values_.size() >= kMostValues) refuse("the pickle has more values than these files need");
     stack_.push_back(static_cast<PickleRef>(values_.size()));
     values_.push_back(std::move(value));
   }
@@ -292,7 +297,7 @@ class PickleMachine {
 
   Pickle& pickle_;
   const std::string& bytes_;
-  std::vector<PickleValue>& values_;
+  std::deque<PickleValue>& values_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<int64_t, PickleRef> memo_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,8 @@ struct PickleValue {
 };
 
 /// Reads and interprets the file at once. Error(data) names file, byte and opcode. Every value,
-/// memo and stack entry is paid for by at least one byte of the file, which bounds them all.
+/// memo and stack entry is paid for by at least one byte of the file, and there is a bound on their
+/// number. Values refer to each other by position, so no depth is too deep.
 class Pickle {
  public:
   explicit Pickle(const std::string& path);
@@ -55,7 +57,7 @@ class Pickle {
   friend class PickleMachine;
   std::string path_;
   std::string bytes_;  // texts are views into it
-  std::vector<PickleValue> values_;
+  std::deque<PickleValue> values_;
   PickleRef root_ = 0;
 };
 

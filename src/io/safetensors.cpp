@@ -7,6 +7,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "shapes.h"
 
 namespace grm::io {
@@ -124,7 +125,7 @@ Json parse_header(std::string_view bytes, const std::string& origin) {
     fail(ErrorKind::data, "{}: the safetensors header does not begin with '{{'", origin);
   }
   try {
-    return Json::parse(text);
+    return parse_json<Json>(text, origin);
   } catch (const Json::exception& error) {
     fail(ErrorKind::data, "{}: the safetensors header is not valid JSON: {}", origin, error.what());
   }

@@ -8,6 +8,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "grm/core/toml_library.h"
 #include "grm/train/summary.h"
 
@@ -44,7 +45,7 @@ void read_metrics(const std::string& path, Group& group) {
   while (std::getline(lines, text)) {
     ++number;
     try {
-      read_line(nlohmann::ordered_json::parse(text), group);
+      read_line(parse_json<nlohmann::ordered_json>(text, path), group);
     } catch (const nlohmann::json::exception& error) {
       if (lines.peek() == EOF) break;  // cut short by the end of its process
       fail(ErrorKind::data, "{}:{}: not a line of a training log: {}", path, number, error.what());
@@ -60,7 +61,7 @@ Group identify(const std::string& folder) {
   group.config = read_file(path);
   toml::table file;
   try {
-    file = toml::parse(group.config);
+    file = parse_toml(group.config, path);
   } catch (const toml::parse_error& error) {
     fail(ErrorKind::data, "{}:{}: {}", path, error.source().begin.line,
          std::string(error.description()));

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "grm/core/error.h"
+#include "grm/core/json_text.h"
 #include "grm/core/toml_library.h"
 #include "grm/report/html_report.h"
 #include "grm/train/config.h"
@@ -34,7 +35,7 @@ std::map<std::string, std::string> lines_of(const std::string& config) {
 // What stands between the quotes of a TOML string; other values as they are.
 std::string bare(const std::string& value) {
   if (value.empty() || value.front() != '"') return value;
-  const toml::table table = toml::parse("v = " + value);
+  const toml::table table = parse_toml("v = " + value, "a value");
   return table["v"].value_or(std::string());
 }
 
@@ -67,7 +68,7 @@ std::string command_head(const Setup& setup, const ConfigHead& head) {
 
 // Results repeat for one number of threads; a run without some files needs leave to do without.
 std::string command_tail(const std::string& environment) {
-  const auto env = nlohmann::json::parse(environment, nullptr, /*allow_exceptions=*/false);
+  const auto env = try_json<nlohmann::json>(environment);
   if (!env.is_object()) return "";
   std::string tail;
   if (env.contains("threads") && env["threads"].is_number_integer()) {
@@ -88,7 +89,7 @@ std::string command_tail(const std::string& environment) {
 ConfigHead config_head(const std::string& config, const std::string& origin) {
   toml::table file;
   try {
-    file = toml::parse(config);
+    file = parse_toml(config, origin);
   } catch (const toml::parse_error& error) {
     fail(ErrorKind::data, "{}:{}: {}", origin, error.source().begin.line,
          std::string(error.description()));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "grm/core/json_text.h"
 #include "html_sections.h"
 
 namespace grm::report {
@@ -132,7 +133,7 @@ std::vector<std::string> data_notes(const std::vector<ResultRow>& rows) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   };
   for (const ResultRow& row : rows) {
-    const auto env = nlohmann::json::parse(row.environment, nullptr, /*allow_exceptions=*/false);
+    const auto env = try_json<nlohmann::json>(row.environment);
     if (!env.is_object()) continue;
     for (const auto& note : env.value("notes", nlohmann::json::array())) {
       if (note.is_string()) add(row.dataset + ": " + note.get<std::string>());

@@ -121,7 +121,7 @@ const Published& Published::embedded() {
 Published Published::parse(const std::string& text, const std::string& origin) {
   toml::table file;
   try {
-    file = toml::parse(text);
+    file = parse_toml(text, origin);
   } catch (const toml::parse_error& error) {
     fail(ErrorKind::config, "{}:{}: {}", origin, error.source().begin.line,
          std::string(error.description()));

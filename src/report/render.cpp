@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "grm/report/reproduce.h"
 
 namespace grm::report {
@@ -97,15 +98,16 @@ std::string report_json(const Report& report) {
     figures.push_back(
         {{"name", figure.name}, {"categories", figure.categories}, {"series", series}});
   }
-  const ordered_json out = {{"target", report.target},
-                            {"about", report.about},
-                            {"command", report.command},
-                            {"table", ordered_json::parse(study::table_json(report.table))},
-                            {"figures", figures},
-                            {"notes", report.notes},
-                            {"versions", report.provenance.versions},
-                            {"data_hashes", report.provenance.data},
-                            {"missing_files", report.provenance.missing_files}};
+  const ordered_json out = {
+      {"target", report.target},
+      {"about", report.about},
+      {"command", report.command},
+      {"table", parse_json<ordered_json>(study::table_json(report.table), "the table")},
+      {"figures", figures},
+      {"notes", report.notes},
+      {"versions", report.provenance.versions},
+      {"data_hashes", report.provenance.data},
+      {"missing_files", report.provenance.missing_files}};
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

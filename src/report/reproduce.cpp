@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
+#include "grm/core/json_text.h"
 #include "grm/core/options.h"
 #include "result_figures.h"
 
@@ -192,7 +193,7 @@ const Target& find_target(const std::string& name) {
 Provenance provenance_of(const std::vector<ResultRow>& rows) {
   Provenance provenance;
   for (const ResultRow& row : rows) {
-    const auto env = nlohmann::json::parse(row.environment, nullptr, /*allow_exceptions=*/false);
+    const auto env = try_json<nlohmann::json>(row.environment);
     if (!env.is_object()) continue;
     for (const char* key : {"grm", "git", "compiler", "torch", "blas", "threads", "device"}) {
       if (!env.contains(key)) continue;

@@ -10,6 +10,7 @@
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "grm/graph/device.h"
 #include "grm/study/runner.h"
 #include "process.h"
@@ -41,7 +42,7 @@ class FolderLock {
 // Whether a run was made from the data that is there now.
 bool same_data(const RunFolder& folder, const Task& task) {
   if (!folder.has("env.json")) return true;  // killed before its first line
-  const auto env = nlohmann::json::parse(read_file(folder.file("env.json")), nullptr, false);
+  const auto env = try_json<nlohmann::json>(read_file(folder.file("env.json")));
   return !env.is_discarded() && env.contains("data_hashes") &&
          env["data_hashes"] == nlohmann::json(task.hashes);
 }

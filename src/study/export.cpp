@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "grm/study/table.h"
 
 namespace grm::study {
@@ -65,7 +66,7 @@ ordered_json to_json(const std::vector<MissingRow>& missing) {
 
 // Text that holds JSON becomes part of the document, other text stays text.
 ordered_json embedded(const std::string& text) {
-  const ordered_json value = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const ordered_json value = try_json<ordered_json>(text);
   return value.is_discarded() ? ordered_json(text) : value;
 }
 

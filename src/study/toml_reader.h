@@ -7,7 +7,6 @@
 #include "grm/core/error.h"
 #include "grm/core/options.h"
 #include "grm/core/toml_library.h"
-#include "grm/core/toml_text.h"
 
 namespace grm::study {
 
@@ -18,9 +17,8 @@ class TomlReader {
 
  protected:
   toml::table parse(const std::string& text) const {
-    check_toml_keys(text, origin_);
     try {
-      return toml::parse(text);
+      return parse_toml(text, origin_);
     } catch (const toml::parse_error& error) {
       fail(ErrorKind::config, "{}: {}", place(error.source()), error.description());
     }

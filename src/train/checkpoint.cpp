@@ -6,6 +6,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/json_number.h"
+#include "grm/core/json_text.h"
 #include "grm/io/safetensors.h"
 
 namespace grm {
@@ -87,7 +88,7 @@ TrainingState read_checkpoint(const std::string& path, Method& method) {
     fail(ErrorKind::data, "{}: not a checkpoint: its metadata has no state", path);
   }
   try {
-    const json text = json::parse(about->second);
+    const json text = parse_json<json>(about->second, path);
     const int64_t format = whole_number(text, "format", path);
     if (format != kFormat) {
       fail(ErrorKind::data, "{}: checkpoint format {} is not the format {} of this program", path,

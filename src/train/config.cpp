@@ -104,9 +104,8 @@ std::string place(const std::string& origin, const toml::source_region& at) {
 }
 
 toml::table parse(const std::string& text, const std::string& origin) {
-  check_toml_keys(text, origin);
   try {
-    return toml::parse(text);
+    return parse_toml(text, origin);
   } catch (const toml::parse_error& error) {
     fail(ErrorKind::config, "{}: {}", place(origin, error.source()), error.description());
   }

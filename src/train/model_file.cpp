@@ -5,6 +5,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/json_number.h"
+#include "grm/core/json_text.h"
 #include "grm/io/safetensors.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
@@ -82,7 +83,7 @@ void check_shape(const ModelAbout& about, const std::string& path) {
 ModelAbout read_about(const std::string& text, const std::string& path) {
   ModelAbout about;
   try {
-    const json j = json::parse(text);
+    const json j = parse_json<json>(text, path);
     check_version(j, path);
     about.format = whole_number(j, "format", path);
     about.version = j.at("grm");

@@ -2,6 +2,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/json_number.h"
+#include "grm/core/json_text.h"
 #include "grm/train/trainer.h"
 
 namespace grm {
@@ -46,7 +47,7 @@ std::string to_json_text(const RunRecord& record) {
 RunRecord record_from_json(const std::string& text, const std::string& origin) {
   RunRecord record;
   try {
-    const ordered_json j = ordered_json::parse(text);
+    const ordered_json j = parse_json<ordered_json>(text, origin);
     record.seed = whole_number(j, "seed", origin);
     record.epochs = whole_number(j, "epochs", origin);
     record.seconds_per_epoch = j.at("seconds_per_epoch");

@@ -8,6 +8,7 @@
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/checkpoint.h"
@@ -73,7 +74,7 @@ class Run {
   // A run that goes on with other data than it began with would be two runs.
   void check_same_data() const {
     const std::string path = folder_.file("env.json");
-    const auto env = nlohmann::json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+    const auto env = try_json<nlohmann::json>(read_file(path));
     if (env.is_discarded() || !env.contains("data_hashes")) {
       fail(ErrorKind::data, "{}: damaged; the run cannot be continued", path);
     }

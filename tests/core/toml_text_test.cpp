@@ -22,7 +22,7 @@ TEST(TomlText, KeysOfManyPartsAreRefusedWithTheirLine) {
        {deep + " = 1", "[" + deep + "]", "[[" + deep + "]]", "x = {" + deep + " = 1}",
         "x = [1, {" + deep + " = 1}]", key(200, "\"a,b\"") + " = 1", key(200, "'a=b'") + " = 1",
         "x = {y = \"\"\"quotes at the end\"\"\"\", " + deep + " = 1}"}) {
-    EXPECT_THAT(error_of(ErrorKind::config, [&] { check_toml_keys("# ...\n" + text, "f.toml"); }),
+    EXPECT_THAT(error_of(ErrorKind::config, [&] { check_toml("# ...\n" + text, "f.toml"); }),
                 HasSubstr("f.toml:2: a key of more than"))
         << text;
   }
@@ -35,8 +35,14 @@ TEST(TomlText, DotsElsewhereAreFine) {
        {key(20) + " = 1", floats + "]", "x = \"" + key(500) + "\"", "x = '" + key(500) + "'",
         "x = \"\"\"\n" + key(500) + "\\\"\"\"" + key(500) + "\"\"\"", "# " + key(500),
         "x = \"not closed " + key(500)}) {
-    EXPECT_NO_THROW(check_toml_keys(text, "f.toml")) << text;
+    EXPECT_NO_THROW(check_toml(text, "f.toml")) << text;
   }
+}
+
+TEST(Trust15TomlSize, MoreThanAMegabyteIsRefused) {
+  const std::string text = "x = \"" + std::string(1 << 20, 'a') + "\"";
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { check_toml(text, "f.toml"); }),
+              HasSubstr("f.toml: 1048582 bytes of TOML; files of at most 1048576 are read"));
 }
 
 TEST(TomlText, StringsAreEscapedAsTheStandardSays) {

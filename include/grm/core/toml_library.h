@@ -19,3 +19,18 @@
 #endif
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
+
+#include <string>
+
+#include "grm/core/toml_text.h"
+
+namespace grm {
+
+/// Every TOML text comes in through this function: check_toml, then the library, whose
+/// toml::parse_error the caller turns into an Error with its place.
+inline toml::table parse_toml(const std::string& text, const std::string& origin) {
+  check_toml(text, origin);
+  return toml::parse(text);
+}
+
+}  // namespace grm

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grm/core/json_number.h"
+#include "grm/core/json_text.h"
 
 namespace grm::own {
 namespace {
@@ -96,7 +97,7 @@ Preprocessing preprocessing_from_json(const std::string& text) {
   Preprocessing p;
   if (text.empty()) return p;
   try {
-    const ordered_json json = ordered_json::parse(text);
+    const ordered_json json = parse_json<ordered_json>(text, "preprocessing of the model");
     if (json.at("format") != kFormat) {
       fail(ErrorKind::data, "preprocessing of format {} needs another version (this one knows {})",
            json.at("format").dump(), kFormat);

@@ -10,7 +10,6 @@
 #include "grm/core/files.h"
 #include "grm/core/options.h"
 #include "grm/core/toml_library.h"
-#include "grm/core/toml_text.h"
 
 namespace grm::own {
 
@@ -33,16 +32,17 @@ class TomlWords {
     std::string text;
     try {
       text = read_file(about_.file);
-      check_toml_keys(text, about_.file);
     } catch (const Error& error) {
       problems_.stop(about_.file, error);
     }
     try {
-      return toml::parse(text);
+      return parse_toml(text, about_.file);
     } catch (const toml::parse_error& error) {
       const Place at = place_of(error.source());
       problems_.stop(about_.problem(at, fmt::format("this is not TOML: {}", error.description()),
                                     "text stands in quotes, lists in [ ]; see 'grm data init'"));
+    } catch (const Error& error) {
+      problems_.stop(about_.file, error);
     }
   }
 
