@@ -39,14 +39,16 @@ def split_npy(data):
 
 
 def archive(members, compress=True):
-    """A zip file of {name: bytes} without times, so that equal members give equal bytes."""
+    """A zip file of {name: bytes, or a list of pieces}; without times: equal members, equal bytes."""
     out = io.BytesIO()
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(out, "w", kind) as file:
         for name, data in members.items():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.compress_type = kind
-            file.writestr(entry, data)
+            with file.open(entry, "w") as member:
+                for piece in [data] if isinstance(data, bytes) else data:
+                    member.write(piece)
     return out.getvalue()
 
 
@@ -56,9 +58,10 @@ def unarchive(data):
 
 
 def gzipped(data):
-    """Without a time in it, as above."""
+    """Bytes, or a list of pieces; without a time, as above."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
-    return packer.compress(data) + packer.flush()
+    pieces = [data] if isinstance(data, bytes) else data
+    return b"".join(map(packer.compress, pieces)) + packer.flush()
 
 
 # --- safetensors: 8 bytes of length, a JSON header, the numbers

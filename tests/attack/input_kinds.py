@@ -26,8 +26,8 @@ def arrays(folder):
     path = folder / "npz/jan.npz"
     edges = npy([0] * 48, [2, 24], "<i8")
 
-    def member(name, data):  # what is large is a function
-        return lambda: change_member(path, name, data() if callable(data) else data)
+    def member(name, data):
+        return lambda: change_member(path, name, data)
 
     def header(name, text):
         return lambda: change_member(path, name, npy_raw(text, bytes(1000)))
@@ -51,7 +51,9 @@ def arrays(folder):
     yield "a header of brackets", header("x.npy", "(" * 60000)
     yield "no nodes", member("x.npy", npy([], [0, 3]))
     yield "no columns", member("x.npy", npy([], [24, 0]))
-    yield "one more array of 400 MB", member("more.npy", lambda: npy_raw("{}", bytes(400 << 20)))
+    yield "one more array of 400 MB", member(
+        "more.npy", [npy_raw("{}", b"")] + [bytes(1 << 20)] * 400
+    )
     yield "a name that leaves the folder", member("../../../x.npy", edges)
     yield "edges of floats", member("edge_index.npy", npy([0.5] * 48, [2, 24]))
     yield "graph numbers at node level", member("graph.npy", npy([2**62] * 24, [24], "<i8"))
@@ -95,7 +97,7 @@ def tables(folder):
     yield "an edge of unknown ends", write("source,target\n" + "\x1b[31m,nobody\n" * 200, edges)
 
     def pack():
-        bomb = gzipped(b"id,month,label,amount,hour,kind\n" + b"0" * (300 << 20))
+        bomb = gzipped([b"id,month,label,amount,hour,kind\n"] + [b"0" * (1 << 20)] * 300)
         nodes.unlink()
         (folder / "csv/nodes.csv.gz").write_bytes(bomb)
 

@@ -42,9 +42,8 @@ def npz(rng, data, other=b""):
     elif what < 0.95:
         members[name] = members[rng.choice(sorted(members))]
     else:
-        members["bomb.npy"] = formats.npy_raw(
-            "{'descr': '|u1', 'fortran_order': False, 'shape': (50000000,), }", bytes(50000000)
-        )
+        head = "{'descr': '|u1', 'fortran_order': False, 'shape': (52428800,), }"
+        members["bomb.npy"] = [formats.npy_raw(head, b"")] + [bytes(1 << 20)] * 50
     return formats.archive(members, rng.random() < 0.7)
 
 

@@ -46,11 +46,13 @@ def has_sanitizer(grm):
 
 
 def rss_of(pid):
+    """The largest resident memory of a process so far, MiB."""
     try:
-        with open(f"/proc/{pid}/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize() / 2**20
-    except (OSError, IndexError):
+        with open(f"/proc/{pid}/status") as file:
+            found = re.search(r"VmHWM:\s*(\d+) kB", file.read())
+    except OSError:
         return 0.0
+    return int(found[1]) / 1024 if found else 0.0
 
 
 def quoted(word):
@@ -118,10 +120,13 @@ class Program:
             if stopped:
                 self.kill_group(process)
             time.sleep(nap)
-            nap = min(nap * 1.3, 0.05)
+            nap = min(nap * 1.3, 0.02)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.kill_group(process)
-        return process.returncode, max(seen, usage.ru_maxrss / 1024), stopped
+        # What a process reports at its end is at least what its parent had when it began.
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        last = usage.ru_maxrss / 1024 if usage.ru_maxrss > own else 0.0
+        return process.returncode, max(seen, last), stopped
 
     @staticmethod
     def kill_group(process):
