@@ -130,8 +130,8 @@ def guarded(context, part, job, *arguments):
 
 def run_part(context, name, seconds, rng):
     """Jobs of a part until its time is over: those of a list, or made for ever."""
-    deadline = time.monotonic() + seconds
-    begin = time.monotonic()
+    options, begin = context.options, time.monotonic()
+    deadline = begin + seconds
     if name in ("mutants", "models", "inputs"):
         context.prepare()
     jobs = {
@@ -144,22 +144,24 @@ def run_part(context, name, seconds, rng):
         "signals": lambda: signals.jobs(context, rng),
         "limits": lambda: limits.jobs(context, rng),
         "paths": lambda: paths.jobs(context, rng),
-        "kills": lambda: kills.jobs(context, rng, context.options.kills),
-        "study-kills": lambda: kills_studies.jobs(context, rng, context.options.study_kills),
-        "writer-kills": lambda: kills_writers.jobs(context, rng, context.options.writer_kills),
+        "kills": lambda: kills.jobs(context, rng, options.kills),
+        "study-kills": lambda: kills_studies.jobs(context, rng, options.study_kills),
+        "writer-kills": lambda: kills_writers.jobs(context, rng, options.writer_kills),
     }[name]()
     endless = name == "mutants" or name.endswith("kills") and seconds < 86400
     left = 0
-    with concurrent.futures.ThreadPoolExecutor(context.options.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = set()
         for job, *arguments in jobs:
+            if options.only and not any(options.only in str(word) for word in arguments):
+                continue
             if time.monotonic() > deadline:
                 left += 1
                 if endless:
                     break
                 continue
             waiting.add(pool.submit(guarded, context, name, job, *arguments))
-            if len(waiting) >= context.options.jobs:
+            if len(waiting) >= options.jobs:
                 _, waiting = concurrent.futures.wait(
                     waiting, return_when=concurrent.futures.FIRST_COMPLETED
                 )
@@ -191,6 +193,7 @@ def parse(arguments):
     )
     parser.add_argument("--study-kills", type=int, default=0)
     parser.add_argument("--writer-kills", type=int, default=0)
+    parser.add_argument("--only", help="only jobs whose name holds this text; not for mutants")
     parser.add_argument("--report", help="write the table to this file")
     return parser.parse_args(arguments)
 

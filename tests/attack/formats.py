@@ -39,7 +39,7 @@ def split_npy(data):
 
 
 def archive(members, compress=True):
-    """A zip file of {name: bytes, or a list of pieces}; without times: equal members, equal bytes."""
+    """A zip file of {name: bytes, or a list of pieces}, without times, which would differ."""
     out = io.BytesIO()
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(out, "w", kind) as file:

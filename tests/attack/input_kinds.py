@@ -15,10 +15,10 @@ def as_bytes(text):
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
 
 
-def change_member(path, name, data):
-    members = unarchive(path.read_bytes())
-    members[name] = data
-    path.write_bytes(archive(members))
+def change_member(folder, name, data):
+    """Sets an array of every domain."""
+    for path in folder.glob("*.npz"):
+        path.write_bytes(archive({**unarchive(path.read_bytes()), name: data}))
 
 
 def arrays(folder):
@@ -27,10 +27,10 @@ def arrays(folder):
     edges = npy([0] * 48, [2, 24], "<i8")
 
     def member(name, data):
-        return lambda: change_member(path, name, data)
+        return lambda: change_member(path.parent, name, data)
 
     def header(name, text):
-        return lambda: change_member(path, name, npy_raw(text, bytes(1000)))
+        return lambda: change_member(path.parent, name, npy_raw(text, bytes(1000)))
 
     yield "x_width of 2^31 - 1", member("x_width.npy", npy([2**31 - 1], [1], "<i8"))
     yield "x_width of 2^62", member("x_width.npy", npy([2**62], [1], "<i8"))
