@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checks.h"
 #include "cli.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
@@ -173,7 +174,7 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
   add_run_flags(*verb, *flags);
   add_memory_limit(*verb);
   verb->add_option("--epochs", *epochs, "measured epochs (default: about 20 s of them)")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   verb->add_flag("--no-evaluation", *skip, "do not time a pass over validation and test domains");
   verb->footer(
       "Measures, in one process: the rate of matrix products, epochs by stage, a pass of\n"

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "checks.h"
 #include "cli.h"
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
@@ -14,6 +15,7 @@
 #include "grm/core/log.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -51,7 +53,9 @@ void Common::apply() const {
     }
     if (level == LogLevel::info && silent) return;
     const char* clear = isatty(STDERR_FILENO) ? "\r\033[K" : "";
-    say(fmt::format("{}{}{}\n", clear, level == LogLevel::warning ? "warning: " : "", text));
+    const std::string mark = level == LogLevel::warning ? "warning:" : "";
+    say(fmt::format("{}{}{}{}\n", clear, ink(STDERR_FILENO, Ink::yellow, mark),
+                    mark.empty() ? "" : " ", text));
   });
 }
 
@@ -63,7 +67,11 @@ void add_common(CLI::App& verb, Common& common, bool needs_data) {
   verb.add_flag("--json", common.json, "print one JSON object on stdout");
   verb.add_flag("-q,--quiet", common.quiet, "no progress and no remarks");
   verb.add_option("--threads", common.threads, "threads (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(whole_number(1, 4096));
+  verb.add_option_function<std::string>(
+          "--color,--colour", [](const std::string&) {},
+          "auto, always or never (default: auto, colour on a terminal)")
+      ->check(one_of({"auto", "always", "never"}));
   if (!needs_data) return;
   verb.add_option("--data-root", common.data_root, "folder of the datasets (default: $GRM_DATA)");
   verb.add_flag("--allow-missing", common.allow_missing,
@@ -87,28 +95,6 @@ std::string duration_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> width;
-  for (const auto& row : rows) {
-    width.resize(std::max(width.size(), row.size()));
-    for (size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  for (size_t r = 0; r < rows.size(); ++r) {
-    std::string line;
-    for (size_t c = 0; c < rows[r].size(); ++c) {
-      line += c == 0 ? fmt::format("{:<{}}", rows[r][c], width[c])
-                     : fmt::format("  {:>{}}", rows[r][c], width[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
-    if (r == 0) {
-      size_t total = 0;
-      for (const size_t w : width) total += w + 2;
-      fmt::print("{}\n", std::string(total - 2, '-'));
-    }
-  }
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "checks.h"
 #include "cli.h"
 #include "grm/methods/method.h"
 #include "grm/report/reproduce.h"
@@ -81,6 +82,10 @@ Typed values_of(const CLI::Option& option, const std::string& verb) {
     typed.files = training || name == "name";
   } else if (name == "--device") {
     typed.words = {"cpu"};
+  } else if (name == "--set") {
+    typed.keys = true;
+    typed.words = {"dataset."};
+    if (verb.find("data ") != 0) typed.words.insert(typed.words.end(), {"method.", "train."});
   } else if (name == "--level") {
     typed.words = {"node", "graph"};
   } else if (name == "target") {
@@ -90,8 +95,8 @@ Typed values_of(const CLI::Option& option, const std::string& verb) {
     if (runs) typed.words = study::ready_studies();
     typed.files = runs;
   } else {
-    const bool own_words = name == "--set" || name == "--item" || name == "--domain" ||
-                           name == "--title" || name == "--block" || name == "--study";
+    const bool own_words = name == "--item" || name == "--domain" || name == "--title" ||
+                           name == "--block" || name == "--study";
     typed.files = is_text(option.get_type_name()) && !own_words;
   }
   return typed;
@@ -128,9 +133,10 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Completed
 int print(const CLI::App& app, const std::string& shell, const Common& common) {
   std::vector<CompletedVerb> verbs;
   collect(app, "", verbs);
-  const std::string script = shell == "bash"  ? bash_completion(verbs)
-                             : shell == "zsh" ? zsh_completion(verbs)
-                                              : fish_completion(verbs);
+  const std::vector<SettingKey> keys = setting_keys();
+  const std::string script = shell == "bash"  ? bash_completion(verbs, keys)
+                             : shell == "zsh" ? zsh_completion(verbs, keys)
+                                              : fish_completion(verbs, keys);
   if (common.json) {
     print_json({{"shell", shell}, {"script", script}});
   } else {
@@ -147,7 +153,7 @@ void add_completion(CLI::App& app, Common& common, Action& action) {
   add_common(*verb, common, false);
   verb->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   verb->footer(
       "Examples:\n"
       "  grm completion bash > ~/.local/share/bash-completion/completions/grm\n"

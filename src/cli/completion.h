@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "settings.h"
+
 namespace grm::cli {
 
 /// What may be typed in one place of a command line.
@@ -10,6 +12,7 @@ struct Typed {
   std::vector<std::string> words;
   bool files = false;  // names of files and folders, too
   bool list = false;   // several words with commas between them
+  bool keys = false;   // the beginning of a key of --set: "method."; then the key, "=", a value
 
   bool nothing() const { return words.empty() && !files; }
 };
@@ -31,9 +34,17 @@ struct CompletedVerb {
   Typed arguments;
 };
 
+/// The words with a space between them.
+std::string joined(const std::vector<std::string>& words);
+/// Sections with a dot at their end, "method.", and the keys of each with "=" at theirs.
+std::vector<std::pair<std::string, std::string>> sections_of(const std::vector<SettingKey>& keys);
+
 /// The script that a shell reads to complete the words of `grm`.
-std::string bash_completion(const std::vector<CompletedVerb>& verbs);
-std::string zsh_completion(const std::vector<CompletedVerb>& verbs);
-std::string fish_completion(const std::vector<CompletedVerb>& verbs);
+std::string bash_completion(const std::vector<CompletedVerb>& verbs,
+                            const std::vector<SettingKey>& keys);
+std::string zsh_completion(const std::vector<CompletedVerb>& verbs,
+                           const std::vector<SettingKey>& keys);
+std::string fish_completion(const std::vector<CompletedVerb>& verbs,
+                            const std::vector<SettingKey>& keys);
 
 }  // namespace grm::cli

@@ -3,6 +3,24 @@
 #include "completion.h"
 
 namespace grm::cli {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> sections_of(const std::vector<SettingKey>& keys) {
+  std::vector<std::pair<std::string, std::string>> sections;
+  for (const SettingKey& key : keys) {
+    const std::string section = key.name.substr(0, key.name.find('.') + 1);
+    if (sections.empty() || sections.back().first != section) sections.emplace_back(section, "");
+    std::string& words = sections.back().second;
+    words += (words.empty() ? "" : " ") + key.name + "=";
+  }
+  return sections;
+}
+
 namespace {
 
 std::string quoted(const std::string& text) {
@@ -11,16 +29,11 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 std::string marked(const Typed& typed) {
   std::vector<std::string> words;
   if (typed.files) words.emplace_back("@files");
   if (typed.list) words.emplace_back("@list");
+  if (typed.keys) words.emplace_back("@keys");
   words.insert(words.end(), typed.words.begin(), typed.words.end());
   return joined(words);
 }
@@ -31,9 +44,11 @@ void add_case(std::string& text, const std::string& key, const std::string& word
   if (!words.empty()) text += fmt::format("    {}) echo {} ;;\n", quoted(key), quoted(words));
 }
 
-std::string word_table(const std::vector<CompletedVerb>& verbs) {
+std::string word_table(const std::vector<CompletedVerb>& verbs,
+                       const std::vector<SettingKey>& keys) {
   std::string text =
-      "# Words of one place, as in 'train --method'. @files: files, too; @list: with commas.\n"
+      "# Words of one place, as in 'train --method'. @files: files, too; @list: with commas;\n"
+      "# @keys: of --set, 'key method.' and 'key method.backbone=' say how it goes on.\n"
       "_grm_words() {\n  case \"$1\" in\n";
   for (const CompletedVerb& verb : verbs) {
     std::vector<std::string> names, flags, with;
@@ -52,6 +67,8 @@ std::string word_table(const std::vector<CompletedVerb>& verbs) {
       }
     }
   }
+  for (const auto& [section, words] : sections_of(keys)) add_case(text, "key " + section, words);
+  for (const SettingKey& key : keys) add_case(text, "key " + key.name + "=", joined(key.values));
   return text + "  esac\n}\n\n";
 }
 
@@ -88,6 +105,17 @@ constexpr char kBash[] = R"bash(_grm() {
     what="$at arguments"
   fi
   words=" $(_grm_words "$what") "
+  if [[ $words == *" @keys "* ]]; then
+    if [[ $cur == *=* ]]; then
+      before=${cur%%=*}=
+      words=" $(_grm_words "key $before") "
+    else
+      compopt -o nospace 2> /dev/null
+      if [[ $cur == *.* && $words == *" ${cur%%.*}. "* ]]; then
+        words=" $(_grm_words "key ${cur%%.*}.") "
+      fi
+    fi
+  fi
   if [[ $words == *" @list "* && $cur == *,* ]]; then before=${cur%,*},; fi
   if [[ $words == *" @files "* ]]; then
     compopt -o filenames 2> /dev/null
@@ -96,12 +124,15 @@ constexpr char kBash[] = R"bash(_grm() {
   fi
   words=${words/ @files / }
   words=${words/ @list / }
+  words=${words/ @keys / }
   while IFS= read -r word; do COMPREPLY+=("$before$word"); done \
     < <(compgen -W "$words" -- "${cur#"$before"}")
-  # What stands before the last ':' is, for bash, a word that is done.
-  if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
-    COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*:}"}"}")
-  fi
+  # What stands before the last ':' or '=' is, for bash, a word that is done.
+  for word in : =; do
+    if [[ $cur == *$word* && $COMP_WORDBREAKS == *$word* ]]; then
+      COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*"$word"}"}"}")
+    fi
+  done
 }
 complete -F _grm grm
 )bash";
@@ -132,6 +163,19 @@ constexpr char kZsh[] = R"zsh(_grm() {
     return
   fi
   list=(${=$(_grm_words "$what")})
+  if (( $list[(Ie)@keys] )); then
+    if [[ $PREFIX == *=* ]]; then
+      list=(${=$(_grm_words "key ${PREFIX%%=*}=")})
+      compset -P '*='
+      if (( $#list )); then compadd -- $list; fi
+      return
+    fi
+    if [[ $PREFIX == *.* ]] && (( $list[(Ie)${PREFIX%%.*}.] )); then
+      list=(${=$(_grm_words "key ${PREFIX%%.*}.")})
+    fi
+    compadd -S '' -- ${list:#@*}
+    return
+  fi
   if (( $list[(Ie)@list] )); then compset -P '*,'; fi
   if (( $list[(Ie)@files] )); then _files; fi
   list=(${list:#@*})
@@ -166,82 +210,18 @@ std::string about_table(const std::vector<CompletedVerb>& verbs) {
   return text + "  esac\n}\n\n";
 }
 
-constexpr char kFish[] = R"fish(# True where the verbs on the line so far are these.
-function __grm_at
-    set -l at
-    set -l typed (commandline -opc)
-    for word in $typed[2..-1]
-        string match -q -- '-*' $word; and continue
-        set at $at $word
-        contains -- "$at" @parents@; or break
-    end
-    test "$at" = "$argv"
-end
-
-# Words that may stand behind others and a comma.
-function __grm_list
-    set -l before (string match -r '.*,' -- (commandline -ct)); or set before ''
-    printf '%s\n' $before$argv
-end
-
-complete -c grm -f
-)fish";
-
-std::string fish_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "'";
-}
-
-std::string fish_values(const Typed& typed) {
-  std::string text;
-  if (typed.files) text += " -F";
-  if (typed.words.empty()) return text;
-  return text + " -a " +
-         fish_quoted(typed.list ? "(__grm_list " + joined(typed.words) + ")" : joined(typed.words));
-}
-
 }  // namespace
 
-std::string bash_completion(const std::vector<CompletedVerb>& verbs) {
-  return "# Completion of grm for bash, made by 'grm completion bash'.\n" + word_table(verbs) +
-         kBash;
+std::string bash_completion(const std::vector<CompletedVerb>& verbs,
+                            const std::vector<SettingKey>& keys) {
+  return "# Completion of grm for bash, made by 'grm completion bash'.\n" +
+         word_table(verbs, keys) + kBash;
 }
 
-std::string zsh_completion(const std::vector<CompletedVerb>& verbs) {
+std::string zsh_completion(const std::vector<CompletedVerb>& verbs,
+                           const std::vector<SettingKey>& keys) {
   return "#compdef grm\n# Completion of grm for zsh, made by 'grm completion zsh'.\n" +
-         word_table(verbs) + about_table(verbs) + kZsh;
-}
-
-std::string fish_completion(const std::vector<CompletedVerb>& verbs) {
-  std::vector<std::string> parents;
-  for (const CompletedVerb& verb : verbs) {
-    if (!verb.path.empty() && !verb.verbs.empty()) parents.push_back(verb.path);
-  }
-  std::string text = kFish;
-  const std::string mark = "@parents@";
-  text.replace(text.find(mark), mark.size(), joined(parents));
-  for (const CompletedVerb& verb : verbs) {
-    const std::string head = fmt::format(
-        "complete -c grm -n {}",
-        fish_quoted("__grm_at" + std::string(verb.path.empty() ? "" : " ") + verb.path));
-    for (const auto& sub : verb.verbs) {
-      text += fmt::format("{} -a {} -d {}\n", head, sub.name, fish_quoted(sub.help));
-    }
-    for (const auto& flag : verb.flags) {
-      text += head;
-      for (const std::string& name : flag.names) {
-        text += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      }
-      if (flag.takes_value) text += (flag.value.files ? " -r" : " -x") + fish_values(flag.value);
-      text += fmt::format(" -d {}\n", fish_quoted(flag.help));
-    }
-    if (!verb.arguments.nothing()) text += head + fish_values(verb.arguments) + "\n";
-  }
-  return "# Completion of grm for fish, made by 'grm completion fish'.\n" + text;
+         word_table(verbs, keys) + about_table(verbs) + kZsh;
 }
 
 }  // namespace grm::cli

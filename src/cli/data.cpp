@@ -8,6 +8,7 @@
 #include "grm/core/error.h"
 #include "grm/data/describe.h"
 #include "grm/data/own_data.h"
+#include "terminal.h"
 
 namespace grm::cli {
 
@@ -168,7 +169,7 @@ int describe_task(const DataFlags& flags, const Common& common) {
   print_summaries(summaries);
   fmt::print("{} classes, metric {}, loss {}\n", task.classes, to_string(task.metric),
              to_string(task.loss));
-  for (const std::string& note : task.notes) fmt::print("note: {}\n", note);
+  for (const std::string& note : task.notes) print_wrapped("note: ", note);
   return 0;
 }
 

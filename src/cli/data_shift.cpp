@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include "checks.h"
 #include "data.h"
 #include "grm/data/own_data.h"
 #include "grm/data/shift.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -77,10 +79,11 @@ void print_report(const ShiftReport& report, const Task& task) {
   print_table(rows);
   fmt::print("\n");
   for (const DomainShift& shift : report.domains) {
-    fmt::print("{}: {}\n", shift.law.name, shift.text);
+    print_wrapped(shift.law.name + ": ", shift.text);
   }
-  fmt::print("\n{}: {}\n", task.name, report.text);
-  for (const std::string& line : report.advice) fmt::print("* {}\n", line);
+  fmt::print("\n");
+  print_wrapped(task.name + ": ", report.text);
+  for (const std::string& line : report.advice) print_wrapped("* ", line);
 }
 
 int shift(const ShiftFlags& flags, const Common& common) {
@@ -124,7 +127,8 @@ void add_data_shift(CLI::App& data, Common& common, Action& action) {
   verb->add_option("--new", flags->incoming,
                    "compare these graphs, labelled or not, in place of validation and test: a "
                    "folder of own data or a .npz file");
-  verb->add_option("--seed", flags->seed, "of the items that the classifier sees (default: 0)");
+  verb->add_option("--seed", flags->seed, "of the items that the classifier sees (default: 0)")
+      ->check(whole_number(0));
   verb->footer(
       "features   RMS over columns of the difference of means, in standard deviations\n"
       "column     the largest of these differences\n"

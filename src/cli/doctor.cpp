@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <torch/types.h>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -20,6 +21,7 @@
 #include "grm/io/npz.h"
 #include "grm/train/run_folder.h"
 #include "grm/version.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -221,6 +223,14 @@ const char* level_text(Level level) {
   return level == Level::ok ? "ok" : level == Level::note ? "note" : "mend";
 }
 
+void print_finding(const Finding& f) {
+  std::string level = fmt::format("{:<4}", level_text(f.level));
+  if (f.level == Level::mend) level = ink(STDOUT_FILENO, Ink::red, level);
+  if (f.level == Level::note) level = ink(STDOUT_FILENO, Ink::yellow, level);
+  print_wrapped(fmt::format("{} {:<15} ", level, f.what), f.value);
+  if (!f.advice.empty()) print_wrapped(std::string(21, ' '), f.advice);
+}
+
 int doctor(const Common& common, bool strict, bool hashes) {
   const std::vector<Finding> found = examine(common, hashes);
   int64_t to_mend = 0;
@@ -235,8 +245,7 @@ int doctor(const Common& common, bool strict, bool hashes) {
     if (!f.files.is_null()) check["files"] = f.files;
     checks.push_back(std::move(check));
     if (common.json) continue;
-    fmt::print("{:<4} {:<15} {}\n", level_text(f.level), f.what, f.value);
-    if (!f.advice.empty()) fmt::print("     {:<15} {}\n", "", f.advice);
+    print_finding(f);
     for (const auto& file : f.files) {
       fmt::print("     {} {} ({})\n", file["sha256"].get<std::string>(),
                  file["file"].get<std::string>(), file["state"].get<std::string>());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checks.h"
 #include "cli.h"
 #include "grm/core/error.h"
 #include "grm/core/json_text.h"
@@ -132,7 +133,7 @@ void add_explain(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--seeds", request.seeds, "runs that differ in the seed alone, for stability");
   verb->add_option("--top", request.top, "edges that are listed and compared between runs")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   verb->footer(
       "Writes explanation.json, .graphml and .dot, and with Graphviz .svg and .png.\n"
       "Methods with explanations: grm (nodes and graphs), ciga, dir, gala, gil (graphs).\n"

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -12,9 +13,10 @@
 
 #include "cli.h"
 #include "grm/core/error.h"
-#include "grm/core/options.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
+#include "suggest.h"
+#include "terminal.h"
 
 namespace {
 
@@ -27,7 +29,8 @@ constexpr const char* kPlain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
 
 int report(const Common& common, const char* kind, const std::string& message, int code) {
-  grm::cli::say(fmt::format("grm: {}\n", message));
+  const std::string name = grm::cli::ink(STDERR_FILENO, grm::cli::Ink::red, "grm:");
+  grm::cli::say(fmt::format("{} {}\n", name, message));
   if (common.json) grm::cli::print_json({{"error", {{"kind", kind}, {"message", message}}}});
   return code;
 }
@@ -106,17 +109,6 @@ int run_action(const Common& common, const grm::cli::Action& action, int argc, c
   }
 }
 
-// Names the nearest verb when the first word is none.
-std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return "";
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (verb->get_name() == argv[1]) return "";
-    verbs.push_back(verb->get_name());
-  }
-  return fmt::format("'{}' is not a verb{}", argv[1], grm::did_you_mean(argv[1], verbs));
-}
-
 // OpenMP and BLAS threads that wait by spinning take the cores from whatever else runs; with two
 // jobs on a machine that costs a factor of ten. The runtime reads its policy once, when it is
 // loaded, so the program starts itself anew with the policy set. OpenBLAS threads poll for
@@ -139,6 +131,7 @@ int main(int argc, char** argv) {
   // A file beyond a size limit is an error of its write, with a message, not the end of the
   // process.
   std::signal(SIGXFSZ, SIG_IGN);
+  grm::cli::read_colour(argc, argv);
   CLI::App app{"Classifiers that hold up on graphs from domains never seen in training"};
   app.set_version_flag("--version", "grm " GRM_VERSION " (" GRM_GIT_ID ")");
   app.require_subcommand(1);
@@ -174,9 +167,10 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    const std::string verb = unknown_verb(app, argc, argv);
-    return report(common, "usage", (verb.empty() ? error.what() : verb) + "; see 'grm --help'",
-                  kUsage);
+    // The parser may have stopped before it came to the flag.
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    common.json = std::find(words.begin(), words.end(), "--json") != words.end();
+    return report(common, "usage", grm::cli::usage_message(app, error, words), kUsage);
   }
   return run_action(common, action, argc, argv);
 }

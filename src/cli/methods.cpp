@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli.h"
 #include "grm/methods/method.h"
 #include "grm/train/config.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -26,9 +29,9 @@ int list_methods(const Common& common) {
     return 0;
   }
   for (const MethodEntry& entry : methods()) {
-    fmt::print("{}: {}\n", entry.name, entry.summary);
+    print_wrapped(entry.name + ": ", entry.summary);
     for (const Preset& preset : entry.presets) {
-      fmt::print("  {:<10} {}\n", preset.name, preset.summary);
+      print_wrapped(fmt::format("  {:<10} ", preset.name), preset.summary);
     }
   }
   return 0;
@@ -62,7 +65,12 @@ int list_options(const Common& common, bool markdown) {
     const std::unique_ptr<MethodRecipe> recipe = entry.make();
     OptionList list;
     recipe->declare(list);
-    out["method"][entry.name] = rows(list);
+    // A method of both levels has an entry for each; what they share is listed once.
+    ordered_json& known = out["method"][entry.name];
+    if (known.is_null()) known = ordered_json::array();
+    for (const ordered_json& row : rows(list)) {
+      if (std::find(known.begin(), known.end(), row) == known.end()) known.push_back(row);
+    }
   }
   print_json(out);
   return 0;

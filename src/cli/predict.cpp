@@ -13,6 +13,7 @@
 #include "grm/core/files.h"
 #include "grm/core/log.h"
 #include "grm/train/predict.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -77,7 +78,7 @@ class Output {
 // A line on stderr now and then.
 class Shown {
  public:
-  explicit Shown(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+  explicit Shown(bool quiet) : quiet_(quiet), terminal_(can_redraw(STDERR_FILENO)) {}
   void operator()(int64_t done, int64_t all) {
     if (interrupted()) throw Stopped();
     const double now = watch_.seconds();
@@ -85,9 +86,11 @@ class Shown {
     last_ = now;
     const double left = now * static_cast<double>(all - done) / static_cast<double>(done);
     if (terminal_) {
-      fmt::print(stderr, "\r\033[K{}/{} predicted, {} left{}", done, all, duration_text(left),
-                 done == all ? "\r\033[K" : "");
-      std::fflush(stderr);
+      const double share = static_cast<double>(done) / static_cast<double>(all);
+      const std::string drawn = ink(STDERR_FILENO, Ink::green, bar(share, 20));
+      say(kFreshLine + (done == all ? ""
+                                    : fmt::format("{} {:3.0f}%  {}/{} predicted, {} left", drawn,
+                                                  100 * share, done, all, duration_text(left))));
     } else if (done < all) {
       fmt::print(stderr, "{}/{} predicted, {} left\n", done, all, duration_text(left));
     }

@@ -1,29 +1,24 @@
 #include "progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <limits>
-#include <numeric>
+#include <set>
 
 #include "cli.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
 
-constexpr int kBar = 20;
-// As long as "val 12.3 (best 12.3)".
-const std::string kScoreToCome(20, ' ');
+// Ranks of the pieces that the bar treats apart.
+constexpr int kTitle = 0, kBar = 1, kScore = 3;
+constexpr size_t kLeastBar = 10, kMostBar = 32;
+constexpr size_t kUsualWidth = 80;  // of a terminal that does not tell
+// As long as "val 12.3 (best 12.3)": its place is kept, so that nothing jumps when it comes.
+constexpr size_t kScoreWidth = 20;
 constexpr double kRedraw = 0.1;  // seconds between two drawings
-
-size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
 
 std::string rate_text(double seconds_per_epoch) {
   if (seconds_per_epoch >= 1.0) return fmt::format("{:.1f} s/epoch", seconds_per_epoch);
@@ -34,59 +29,81 @@ std::string rate_text(double seconds_per_epoch) {
 }  // namespace
 
 Progress::Progress(std::string title, bool quiet)
-    : title_(std::move(title)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+    : title_(std::move(title)), quiet_(quiet), terminal_(can_redraw(STDERR_FILENO)) {}
 
-// Pieces in the order of the line, each with its rank: they are taken by rank as long as they fit.
-std::string Progress::line(const EpochReport& r, size_t width) const {
-  struct Piece {
-    int rank;
-    std::string text;
-  };
-  std::vector<Piece> pieces = {{0, title_}};
-  if (terminal_) {
-    const int filled = static_cast<int>(r.epoch * kBar / std::max<int64_t>(r.epochs, 1));
-    pieces.push_back(
-        {6, fmt::format("[{}{}]", std::string(filled, '#'), std::string(kBar - filled, '.'))});
-  }
-  pieces.push_back({1, fmt::format("{}/{}", r.epoch, r.epochs)});
+Progress::~Progress() {
+  done();
+}
+
+// In the order of the line.
+std::vector<Progress::Piece> Progress::pieces(const EpochReport& r) const {
+  std::vector<Piece> all = {{kTitle, title_}};
+  if (terminal_) all.push_back({2, fmt::format("{:3}%", r.epoch * 100 / r.epochs)});
+  all.push_back({6, fmt::format("{}/{}", r.epoch, r.epochs)});
   const int64_t timed = r.epoch - first_epoch_;
   const double rate = timed > 0 ? (now_ - first_time_) / static_cast<double>(timed) : 0.0;
-  if (timed > 0) pieces.push_back({4, rate_text(rate)});
+  if (timed > 0) all.push_back({7, rate_text(rate)});
   for (size_t k = 0; k < r.terms.size(); ++k) {
     const std::string name = k == 0 && r.terms[k].name == "total" ? "loss" : r.terms[k].name;
-    pieces.push_back(
-        {k == 0 ? 3 : 7 + static_cast<int>(k), fmt::format("{} {:.4g}", name, r.terms[k].value)});
+    all.push_back(
+        {k == 0 ? 5 : 7 + static_cast<int>(k), fmt::format("{} {:.4g}", name, r.terms[k].value)});
   }
   if (scored_) {
-    pieces.push_back({2, fmt::format("val {:.1f} (best {:.1f})", r.validation, r.best_validation)});
+    all.push_back({kScore, fmt::format("val {:.1f} (best {:.1f})", r.validation, r.best_validation),
+                   r.validation >= r.best_validation});
   } else if (terminal_) {
-    pieces.push_back({2, kScoreToCome});  // takes room, so that nothing jumps when it arrives
+    all.push_back({kScore, ""});
   }
   const double left = rate * static_cast<double>(r.epochs - r.epoch);
   if (r.epoch == r.epochs) {
-    pieces.push_back({5, "took " + duration_text(now_)});
+    all.push_back({4, "took " + duration_text(now_)});
   } else if (timed > 0) {
-    pieces.push_back({5, (left < 1.0 ? "<1 s" : duration_text(left)) + " left"});
+    all.push_back({4, (left < 1.0 ? "<1 s" : duration_text(left)) + " left"});
   }
-  std::vector<size_t> order(pieces.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+  return all;
+}
+
+std::string Progress::line(const EpochReport& report) const {
+  std::string text;
+  for (const Piece& piece : pieces(report)) text += (text.empty() ? "" : "  ") + piece.text;
+  return text;
+}
+
+// The pieces that fit, by rank; the bar takes what they leave.
+std::string Progress::drawn(const EpochReport& report, size_t width) {
+  std::vector<Piece> all = pieces(report);
+  all[0].text = shortened(title_, width);
+  for (const Piece& piece : all) {
+    size_t& widest = widest_[piece.rank];
+    widest = std::max({widest, shown_width(piece.text), piece.rank == kScore ? kScoreWidth : 0});
+  }
+  std::vector<Piece> order = all;
+  order.push_back({kBar, ""});
   std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return pieces[a].rank < pieces[b].rank; });
+            [](const Piece& a, const Piece& b) { return a.rank < b.rank; });
+  std::set<int> fits;
   size_t used = 0;
-  for (const size_t k : order) {
-    const size_t more = pieces[k].text.size() + (used > 0 ? 2 : 0);
-    if (k > 0 && more > width - std::min(used, width)) {
-      pieces[k].text.clear();
-    } else {
-      used += more;
+  for (const Piece& piece : order) {
+    const size_t more = piece.rank == kBar ? kLeastBar : widest_[piece.rank];
+    const size_t gap = used > 0 ? 2 : 0;
+    if (used + gap + more > width) continue;
+    used += gap + more;
+    fits.insert(piece.rank);
+  }
+  std::string text, space;
+  for (const Piece& piece : all) {
+    if (fits.count(piece.rank)) {
+      text += space + (piece.bold ? ink(STDERR_FILENO, Ink::bold, piece.text) : piece.text);
+      space.assign(2 + widest_[piece.rank] - shown_width(piece.text), ' ');
+    }
+    if (piece.rank == kTitle && fits.count(kBar)) {
+      const double share = static_cast<double>(report.epoch) / static_cast<double>(report.epochs);
+      const size_t columns = std::min(kMostBar, kLeastBar + width - used);
+      text += space + ink(STDERR_FILENO, Ink::green, bar(share, columns));
+      space = "  ";
     }
   }
-  std::string text;
-  for (const Piece& piece : pieces) {
-    if (piece.text == kScoreToCome) continue;
-    if (!piece.text.empty()) text += (text.empty() ? "" : "  ") + piece.text;
-  }
-  return text.substr(0, width);
+  return text;
 }
 
 void Progress::show(const EpochReport& r) {
@@ -103,14 +120,16 @@ void Progress::show(const EpochReport& r) {
   last_drawn_ = now_;
   if (terminal_) {
     // The last column stays free: a full line makes some terminals wrap.
-    say("\r\033[K" + line(r, terminal_width() - 1));
+    const size_t width = line_width(STDERR_FILENO);
+    say(kFreshLine + drawn(r, (width == 0 ? kUsualWidth : width) - 1));
   } else {
-    say(line(r, std::numeric_limits<size_t>::max()) + "\n");
+    say(line(r) + "\n");
   }
 }
 
 void Progress::done() {
-  if (!quiet_ && terminal_) say("\r\033[K");
+  if (last_drawn_ >= 0 && terminal_) say(kFreshLine);
+  last_drawn_ = -1.0;
 }
 
 }  // namespace grm::cli

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "checks.h"
 #include "cli.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
@@ -141,7 +142,7 @@ void add_report(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--out", flags->out, "file to write")->capture_default_str();
   verb->add_option("--title", flags->title, "heading of the page");
   verb->add_option("--items", flags->items, "test items whose explanation is drawn, by dataset")
-      ->check(CLI::Range(0, 100))
+      ->check(whole_number(0, 100))
       ->capture_default_str();
   verb->add_flag("--no-data", flags->no_data,
                  "do not load the data: no shift measures, no explanations");

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "checks.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/core/options.h"
@@ -209,15 +210,15 @@ void add_reproduce(CLI::App& app, Common& common, Action& action) {
   verb->add_flag("--quick", flags->quick, "fewer seeds and epochs: minutes instead of hours");
   add_filters(*verb, flags->options);
   verb->add_option("--seeds", flags->seeds, "runs of each cell (default: the study's)")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   verb->add_option("--jobs", flags->runner.jobs, "processes at once (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(whole_number(1, 4096));
   verb->add_option("--db", flags->runner.database, "result database")->capture_default_str();
   verb->add_option("--runs", flags->runner.runs, "folder for runs")->capture_default_str();
   verb->add_flag("--retry-failed", flags->runner.retry_failed, "try failed cells again");
   verb->add_option("--out", flags->out, "folder for the report's files")->capture_default_str();
   verb->add_option("--format", flags->format, "what is printed: text, markdown, latex, csv, json")
-      ->check(CLI::IsMember({"text", "markdown", "latex", "csv", "json"}))
+      ->check(one_of({"text", "markdown", "latex", "csv", "json"}))
       ->capture_default_str();
   verb->add_flag("--table-only", flags->table_only, "run nothing, print what the database has");
   verb->add_flag("--published", flags->published, "print the paper's numbers and stop");

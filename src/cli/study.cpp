@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "checks.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/study/tune.h"
@@ -170,13 +171,13 @@ void add_runner_flags(CLI::App& verb, StudyFlags& flags, Common& common) {
   verb.add_option("--db", runner.database, "result database")->capture_default_str();
   verb.add_option("--out", runner.runs, "folder for runs")->capture_default_str();
   verb.add_option("--jobs", runner.jobs, "processes at once (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(whole_number(1, 4096));
   verb.add_option("--memory-mib", runner.memory_mib,
                   "memory for all processes together (default: 80 % of what is available)")
-      ->check(CLI::PositiveNumber);
+      ->check(number_above(0, 1e12));
   verb.add_option("--checkpoint-seconds", runner.checkpoint_seconds,
                   "seconds between the checkpoints of a run")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from(0, 1e9))
       ->capture_default_str();
   verb.add_flag("--retry-failed", runner.retry_failed, "try failed cells again");
   verb.add_flag("--dry-run", flags.dry_run, "print the cells and the expected duration, then stop");

@@ -2,13 +2,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "study.h"
+#include "terminal.h"
 
 namespace grm::cli {
 
 namespace {
+
+constexpr size_t kBar = 20;         // columns
+constexpr size_t kUsualWidth = 80;  // of a terminal that does not tell
 
 int64_t count(const study::Progress& progress, const char* state) {
   const auto found = progress.states.find(state);
@@ -24,7 +27,9 @@ std::string left_text(const study::Progress& progress) {
 }
 
 std::string result_text(const study::CellRow& cell) {
-  if (cell.state == "failed") return "failed: " + cell.message;
+  if (cell.state == "failed") {
+    return ink(STDERR_FILENO, Ink::red, "failed:") + " " + cell.message;
+  }
   if (cell.state == "no_data") return "no data: " + cell.message.substr(0, cell.message.find('\n'));
   if (cell.state != "done") return "stopped";
   const RunRecord record = cell.run_record();
@@ -40,7 +45,7 @@ std::string result_text(const study::CellRow& cell) {
 
 }  // namespace
 
-StudyProgress::StudyProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+StudyProgress::StudyProgress(bool quiet) : quiet_(quiet), terminal_(can_redraw(STDERR_FILENO)) {}
 
 study::RunnerHooks StudyProgress::hooks() {
   study::RunnerHooks hooks;
@@ -60,7 +65,7 @@ study::RunnerHooks StudyProgress::hooks() {
 }
 
 void StudyProgress::clear() {
-  if (terminal_ && !quiet_) say("\r\033[K");
+  if (terminal_ && !quiet_) say(kFreshLine);
 }
 
 void StudyProgress::start(const study::Forecast& ahead) {
@@ -89,12 +94,17 @@ void StudyProgress::tick(const study::Progress& progress) {
   for (const std::string& title : progress.running) {
     running += (running.empty() ? "" : "; ") + title;
   }
-  std::string line = fmt::format("{}/{}  {}{}  [{}]", ended_count(progress), progress.total,
-                                 duration_text(progress.elapsed), left_text(progress), running);
-  constexpr size_t kWidth = 110;  // a line that wraps cannot be redrawn
-  if (line.size() > kWidth) line = line.substr(0, kWidth - 3) + "...";
-  say("\r\033[K" + line);
-  std::fflush(stderr);
+  const int64_t ended = ended_count(progress);
+  const double share =
+      progress.total > 0 ? static_cast<double>(ended) / static_cast<double>(progress.total) : 0.0;
+  const std::string drawn = bar(share, kBar);
+  const std::string line =
+      fmt::format(" {:3.0f}%  {}/{}  {}{}  [{}]", 100 * share, ended, progress.total,
+                  duration_text(progress.elapsed), left_text(progress), running);
+  // A line that wraps cannot be drawn again.
+  const size_t width = line_width(STDERR_FILENO);
+  say(kFreshLine + ink(STDERR_FILENO, Ink::green, drawn) +
+      shortened(line, (width == 0 ? kUsualWidth : width) - kBar - 1));
 }
 
 }  // namespace grm::cli

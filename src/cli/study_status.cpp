@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "grm/study/tune.h"
 #include "study.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -78,8 +80,8 @@ void print_winners(const study::Store& store, const std::string& name) {
 }
 
 void print_study(const study::Store& store, const study::StudyRow& row) {
-  fmt::print("{}: {}\n", row.name, states_text(row.states));
-  if (!row.about.empty()) fmt::print("{}\n", row.about);
+  print_wrapped(row.name + ": ", states_text(row.states));
+  if (!row.about.empty()) print_wrapped("", row.about);
   for (const char* phase : {"run", "trial", "final"}) {
     // One line for each dataset and state, in the order of the study.
     std::vector<std::string> order;
@@ -89,8 +91,8 @@ void print_study(const study::Store& store, const study::StudyRow& row) {
       ++datasets[cell.dataset][cell.state];
     }
     for (const std::string& dataset : order) {
-      fmt::print("  {}{}: {}\n", phase == std::string("run") ? "" : phase + std::string(" "),
-                 dataset, states_text(datasets[dataset]));
+      const std::string before = phase == std::string("run") ? "" : phase + std::string(" ");
+      print_wrapped(fmt::format("  {}{}: ", before, dataset), states_text(datasets[dataset]));
     }
   }
   if (row.tuned) print_winners(store, row.name);
@@ -98,8 +100,8 @@ void print_study(const study::Store& store, const study::StudyRow& row) {
   for (const study::CellRow& cell : store.cells(row.name)) {
     if (cell.state != "failed" && cell.state != "no_data") continue;
     if (cell.message != last) {
-      fmt::print("{} {}: {}\n",
-                 cell.state == "failed" ? "failed:" : "no data:", study::cell_title(cell),
+      const std::string what = cell.state == "failed" ? "failed:" : "no data:";
+      fmt::print("{} {}: {}\n", ink(STDOUT_FILENO, Ink::red, what), study::cell_title(cell),
                  cell.message);
     }
     last = cell.message;

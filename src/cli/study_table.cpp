@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "checks.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/report/published.h"
@@ -15,7 +16,7 @@ struct TableFlags {
   bool domains = false, separate = false, trials = false;
 };
 
-std::string table_text(const TableFlags& flags, const report::Results& results) {
+std::string results_text(const TableFlags& flags, const report::Results& results) {
   study::TableOptions options = flags.options;
   options.group_dataset_seeds = !flags.separate;
   options.published = report::Published::embedded().lookup(
@@ -33,10 +34,10 @@ std::string table_text(const TableFlags& flags, const report::Results& results) 
   std::string out;
   const study::Format format = layout_format(flags.format);
   for (const study::Layout& layout : flags.domains ? domain_layouts(table) : score_layouts(table)) {
-    out += study::render(layout, format) + "\n";
+    out += layout_text(layout, format, !flags.out.empty()) + "\n";
   }
   const study::Layout missing = study::missing_layout(table.missing);
-  if (!missing.rows.empty()) out += study::render(missing, format);
+  if (!missing.rows.empty()) out += layout_text(missing, format, !flags.out.empty());
   return out;
 }
 
@@ -103,7 +104,7 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
   add_names(*table, *flags);
   add_filters(*table, flags->options);
   table->add_option("--format", flags->format, "text, markdown, latex, csv, summary-csv or json")
-      ->check(CLI::IsMember({"text", "markdown", "latex", "csv", "summary-csv", "json"}))
+      ->check(one_of({"text", "markdown", "latex", "csv", "summary-csv", "json"}))
       ->capture_default_str();
   table->add_flag("--domains", flags->domains, "every test domain instead of Min and Avg");
   table->add_flag("--separate-seeds", flags->separate,
@@ -116,8 +117,9 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
   table->callback([=, &common, &action] {
     if (common.json) flags->format = "json";
     action = [=] {
-      return deliver(table_text(*flags, read_results(study::Store(flags->database), flags->study)),
-                     flags->out);
+      return deliver(
+          results_text(*flags, read_results(study::Store(flags->database), flags->study)),
+          flags->out);
     };
   });
 
@@ -130,7 +132,7 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
   export_verb
       ->add_option("--format", export_flags->format,
                    "csv or json: everything; runs: a short CSV line for each run")
-      ->check(CLI::IsMember({"csv", "json", "runs"}))
+      ->check(one_of({"csv", "json", "runs"}))
       ->capture_default_str();
   export_verb->add_flag("--trials", export_flags->trials,
                         "the trials of a search instead of the runs that followed");

@@ -12,6 +12,10 @@ namespace grm::cli {
 void add_filters(CLI::App& verb, study::TableOptions& options);
 
 /// "text", "markdown" or "latex".
+/// The table in this format. Text for stdout (not `to_file`) fits its lines, with the best value
+/// bold where there is colour.
+std::string layout_text(const study::Layout& layout, study::Format format, bool to_file);
+
 study::Format layout_format(const std::string& name);
 
 /// What a study of the database has and lacks; the final runs of a tuned one.

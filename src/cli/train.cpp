@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "checks.h"
 #include "cli.h"
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
@@ -11,6 +12,7 @@
 #include "grm/train/summary.h"
 #include "progress.h"
 #include "run_flags.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -134,6 +136,22 @@ ordered_json to_json(const Column& column, const Task& task) {
   return out;
 }
 
+// The highest score of each row, where there are methods to choose from; the last row is time.
+std::set<std::pair<size_t, size_t>> best_cells(const std::vector<std::vector<std::string>>& rows,
+                                               size_t methods) {
+  std::set<std::pair<size_t, size_t>> best;
+  if (methods < 2) return best;
+  for (size_t r = 1; r + 1 < rows.size(); ++r) {
+    const auto score = [&](size_t c) { return std::strtod(rows[r][c].c_str(), nullptr); };
+    double highest = score(1);
+    for (size_t c = 2; c <= methods; ++c) highest = std::max(highest, score(c));
+    for (size_t c = 1; c <= methods; ++c) {
+      if (score(c) == highest) best.insert({r, c});
+    }
+  }
+  return best;
+}
+
 void print_results(const std::vector<Column>& columns, const Task& task) {
   const auto cell = [](const MeanStd& value, bool many) {
     return many ? fmt::format("{:.1f} +- {:.1f}", value.mean, value.std)
@@ -167,8 +185,8 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
       "validation", [&](const Column& c) { return cell(c.summary.validation, many); }, "");
   line(
       "seconds", [&](const Column& c) { return fmt::format("{:.1f}", c.seconds); }, "");
-  print_table(rows);
-  for (const std::string& note : task.notes) fmt::print("note: {}\n", note);
+  print_table(rows, best_cells(rows, columns.size()));
+  for (const std::string& note : task.notes) print_wrapped("note: ", note);
 }
 
 int train(const TrainFlags& flags, const Common& common) {
@@ -177,6 +195,9 @@ int train(const TrainFlags& flags, const Common& common) {
   const std::vector<std::string> specs = split(flags.method, ',');
   std::vector<Column> columns;
   for (const std::string& spec : specs) {
+    if (spec.empty() && specs.size() > 1) {
+      fail(ErrorKind::config, "--method {}: a name beside a comma is missing", flags.method);
+    }
     Column column;
     column.config = train_config(flags, spec, common.device);
     column.title = column.config->method_name();
@@ -221,8 +242,8 @@ void add_train(CLI::App& app, Common& common, Action& action) {
   add_run_flags(*verb, *flags, /*several_methods=*/true);
   add_memory_limit(*verb);
   verb->add_option("--seeds", flags->seeds, "independent runs (default: 1)")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--epochs", flags->epochs, "training epochs")->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
+  verb->add_option("--epochs", flags->epochs, "training epochs")->check(whole_number(1));
   verb->add_option("--out", flags->out, "folder for runs")->capture_default_str();
   verb->add_flag("--resume", flags->resume,
                  "go on with unfinished runs of the same configuration, reuse finished ones");

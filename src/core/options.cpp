@@ -24,9 +24,15 @@ std::string range_text(Range range) {
   return fmt::format("{:g} .. {:g}", range.low, range.high);
 }
 
-void check_range(double value, Range range) {
+// What was given, as far as a message can repeat it.
+std::string shown(const std::string& text) {
+  constexpr size_t kShown = 40;
+  return text.size() <= kShown ? text : text.substr(0, kShown - 3) + "...";
+}
+
+void check_range(double value, Range range, const std::string& text) {
   if (!(value >= range.low && value <= range.high)) {
-    fail(ErrorKind::config, "{:g} is outside {}", value, range_text(range));
+    fail(ErrorKind::config, "{} is outside {}", shown(text), range_text(range));
   }
 }
 
@@ -34,7 +40,7 @@ double parse_number(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || std::isnan(value)) {
-    fail(ErrorKind::config, "'{}' is not a number", text);
+    fail(ErrorKind::config, "'{}' is not a number", shown(text));
   }
   return value;
 }
@@ -43,16 +49,18 @@ int64_t parse_int(const std::string& text) {
   char* end = nullptr;
   errno = 0;
   const int64_t value = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || errno != 0) {
-    fail(ErrorKind::config, "'{}' is not a whole number", text);
+  if (text.empty() || *end != '\0') {
+    fail(ErrorKind::config, "'{}' is not a whole number", shown(text));
   }
+  if (errno != 0)
+    fail(ErrorKind::config, "{} is too {}", shown(text), value > 0 ? "large" : "small");
   return value;
 }
 
 bool parse_bool(const std::string& text) {
   if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
   if (text == "false" || text == "0" || text == "no" || text == "off") return false;
-  fail(ErrorKind::config, "'{}' is neither true nor false", text);
+  fail(ErrorKind::config, "'{}' is neither true nor false", shown(text));
 }
 
 std::vector<int64_t> parse_ints(std::string text) {
@@ -87,17 +95,19 @@ std::string unquote(const std::string& text) {
   return plain;
 }
 
-// Levenshtein distance in two rows.
+// Letters to add, remove, replace or swap with their neighbour to get from one to the other.
 size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    before.swap(above);
+    above.swap(row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
     }
   }
   return row[b.size()];
@@ -114,7 +124,7 @@ void OptionList::add(const std::string& key, int64_t& value, Range range, const 
   push({key, "int", help, "", range_text(range), [&value] { return fmt::format("{}", value); },
         [&value, range](const std::string& text) {
           const int64_t parsed = parse_int(text);
-          check_range(static_cast<double>(parsed), range);
+          check_range(static_cast<double>(parsed), range, text);
           value = parsed;
         }});
 }
@@ -123,7 +133,7 @@ void OptionList::add(const std::string& key, double& value, Range range, const s
   push({key, "number", help, "", range_text(range), [&value] { return fmt::format("{}", value); },
         [&value, range](const std::string& text) {
           const double parsed = parse_number(text);
-          check_range(parsed, range);
+          check_range(parsed, range, text);
           value = parsed;
         }});
 }
@@ -144,7 +154,9 @@ void OptionList::add(const std::string& key, std::vector<int64_t>& value, Range 
         [&value] { return fmt::format("[{}]", fmt::join(value, ", ")); },
         [&value, range](const std::string& text) {
           const std::vector<int64_t> parsed = parse_ints(text);
-          for (const int64_t x : parsed) check_range(static_cast<double>(x), range);
+          for (const int64_t x : parsed) {
+            check_range(static_cast<double>(x), range, std::to_string(x));
+          }
           value = parsed;
         }});
 }
@@ -156,7 +168,7 @@ void OptionList::choice(const std::string& key, std::string& value,
         [&value, allowed, listed](const std::string& text) {
           const std::string word = unquote(text);
           if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
-            fail(ErrorKind::config, "'{}' is not one of {}{}", word, listed,
+            fail(ErrorKind::config, "'{}' is not one of {}{}", shown(word), listed,
                  did_you_mean(word, allowed));
           }
           value = word;
@@ -176,7 +188,7 @@ void OptionList::set(const std::string& section, const std::string& key, const s
     }
     known.push_back(option.key);
   }
-  fail(ErrorKind::config, "{}.{} is not an option{}; known here: {}", section, key,
+  fail(ErrorKind::config, "{}.{} is not an option{}; known here: {}", section, shown(key),
        did_you_mean(key, known), fmt::join(known, ", "));
 }
 

@@ -4,6 +4,7 @@
 
 #include "cuda_torch.h"
 #include "grm/core/error.h"
+#include "grm/core/options.h"
 #include "place.h"
 
 namespace grm {
@@ -73,8 +74,11 @@ torch::Device parse_device(const std::string& text) {
   const bool number = !digits.empty() && digits.size() <= 2 &&
                       digits.find_first_not_of("0123456789") == std::string::npos;
   if ((text != "cuda" && !numbered) || !number) {
-    fail(ErrorKind::config, "'{}' is not a device: expected cpu, cuda, cuda:0 (a number) or auto",
-         text);
+    const std::string meant = text.rfind("gpu", 0) == 0
+                                  ? ", did you mean 'cuda'?"
+                                  : did_you_mean(text, {"cpu", "cuda", "auto"});
+    fail(ErrorKind::config, "'{}' is not a device{}; expected cpu, cuda, cuda:0 (a number) or auto",
+         text, meant);
   }
   const int index = std::stoi(digits);
   check_cuda(index);

@@ -5,6 +5,7 @@ source_dir=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export GRM_CACHE=$work/cache
+unset COLUMNS NO_COLOR  # tables and messages as a file gets them
 cd "$work" || exit 1
 failures=0
 

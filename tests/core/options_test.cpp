@@ -136,6 +136,24 @@ TEST(Options, AnUnknownKeyGetsASuggestion) {
   EXPECT_THAT(sample.refusal("completely_else", "1"), Not(HasSubstr("did you mean")));
 }
 
+TEST(Trust09Options, MessagesAreShortWhateverWasGiven) {
+  Sample sample;
+  // The value as it was typed: 1.0000001 is not "1", and no number gets longer.
+  EXPECT_THAT(sample.refusal("rate", "1.0000001"), HasSubstr("1.0000001 is outside 0 .. 1"));
+  EXPECT_THAT(sample.refusal("rate", "1e308"), HasSubstr("1e308 is outside"));
+  EXPECT_THAT(sample.refusal("hidden", "99999999999999999999"),
+              AllOf(HasSubstr("too large"), Not(HasSubstr("whole"))));
+  EXPECT_THAT(sample.refusal("hidden", "-99999999999999999999"), HasSubstr("too small"));
+  for (const char* key : {"hidden", "rate", "centre", "conv", "fanout"}) {
+    EXPECT_LT(sample.refusal(key, std::string(5000, 'x')).size(), 200u) << key;
+  }
+}
+
+TEST(Trust09Options, SwappedLettersAreOneEdit) {
+  EXPECT_EQ(nearest_word("trian", {"brain", "train"}), "train");
+  EXPECT_EQ(nearest_word("rnu", {"ran", "run"}), "run");
+}
+
 TEST(NearestWord, IsTheOneWithFewestEdits) {
   EXPECT_EQ(nearest_word("gmr", {"erm", "grm", "irm"}), "grm");
   EXPECT_EQ(nearest_word("twich", {"twitch", "cora"}), "twitch");
