@@ -45,9 +45,11 @@ ordered_json to_json(const DomainShift& shift, bool sets) {
                        {"text", shift.text}};
   json.update(law_json(shift.law, sets));
   for (const ShiftMeasure& measure : shift.measures) {
-    json["measures"][measure.what] = {{"value", measure.value},
-                                      {"chance", measure.chance},
-                                      {"verdict", to_string(measure.level)}};
+    ordered_json& entry = json["measures"][measure.what];
+    entry = {{"value", measure.value},
+             {"chance", measure.chance},
+             {"verdict", to_string(measure.level)}};
+    if (measure.what == "classifier") entry["score"] = measure.raw;
   }
   json["columns"] = columns_json(shift.columns);
   json["spreads"] = columns_json(shift.spreads);
@@ -81,6 +83,10 @@ void print_report(const ShiftReport& report, const Task& task) {
   for (const DomainShift& shift : report.domains) {
     print_wrapped(shift.law.name + ": ", shift.text);
   }
+  if (report.count_columns > 0) {
+    fmt::print("\n{} column{} of counts with a long tail: compared as log(1 + count)\n",
+               report.count_columns, report.count_columns == 1 ? "" : "s");
+  }
   fmt::print("\n");
   print_wrapped(task.name + ": ", report.text);
   for (const std::string& line : report.advice) print_wrapped("* ", line);
@@ -108,6 +114,7 @@ int shift(const ShiftFlags& flags, const Common& common) {
   print_json({{"dataset", task.name},
               {"level", task.level},
               {"training", training},
+              {"count_columns", report.count_columns},
               {"domains", domains},
               {"verdict", to_string(report.level)},
               {"text", report.text},

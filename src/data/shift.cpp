@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "count_columns.h"
 #include "domain_classifier.h"
 #include "grm/core/error.h"
 #include "shift_measures.h"
@@ -40,7 +41,7 @@ ShiftMeasure measured(const std::string& what, double value, double chance) {
   const ShiftLevel level = beyond >= rule.strong ? ShiftLevel::strong
                            : beyond >= rule.mild ? ShiftLevel::mild
                                                  : ShiftLevel::none;
-  return {what, value, chance, level};
+  return {what, value, chance, level, value};
 }
 
 std::string column_name(const Task& task, int64_t column) {
@@ -67,7 +68,7 @@ std::vector<ColumnShift> largest(const Task& task, const std::vector<double>& di
 }
 
 void compare_columns(const Task& task, const DomainCounts& training, const DomainCounts& other,
-                     DomainShift& shift) {
+                     const CountColumns& counts, DomainShift& shift) {
   const std::vector<double> means = standardised_differences(training.columns, other.columns);
   if (means.empty()) return;
   double squares = 0;
@@ -82,7 +83,7 @@ void compare_columns(const Task& task, const DomainCounts& training, const Domai
     return columns.empty() ? 0.0 : std::abs(columns.front().difference);
   };
   shift.columns = largest(task, means);
-  shift.spreads = largest(task, spread_differences(training, other));
+  shift.spreads = largest(task, spread_differences(training, other, counts.is_count));
   shift.measures.push_back(measured("features", std::sqrt(squares / width), 2 * deviation));
   shift.measures.push_back(measured("column", first(shift.columns), largest_chance));
   shift.measures.push_back(measured("spread", first(shift.spreads), largest_chance));
@@ -162,9 +163,15 @@ double relative_strength(const ShiftMeasure& measure) {
   return (measure.value - measure.chance) / rule_of(measure.what).strong;
 }
 
-ShiftReport measure_shift(const Task& task, uint64_t seed) {
-  if (task.training.empty()) fail(ErrorKind::data, "{}: has no training domain", task.name);
+ShiftReport measure_shift(const Task& given, uint64_t seed) {
+  if (given.training.empty()) fail(ErrorKind::data, "{}: has no training domain", given.name);
   ShiftReport report;
+  const CountColumns counts = find_count_columns(given);
+  report.count_columns = counts.count;
+  Task task = given;
+  for (std::vector<Domain>* domains : {&task.training, &task.validation, &task.test}) {
+    for (Domain& domain : *domains) domain.graph.x = counts.logged(domain.graph.x);
+  }
   std::vector<const Domain*> together;
   std::string names;
   for (const Domain& domain : task.training) {
@@ -184,14 +191,16 @@ ShiftReport measure_shift(const Task& task, uint64_t seed) {
       shift.role = role;
       shift.law = law_of(domain.name, other, task.classes);
       const auto n = static_cast<double>(training.items), m = static_cast<double>(other.items);
-      compare_columns(task, training, other, shift);
+      compare_columns(task, training, other, counts, shift);
       compare_counts("degrees", training.degrees.count, other.degrees.count, n, m, shift);
       compare_counts("sizes", training.sizes.count, other.sizes.count, n, m, shift);
       compare_counts("labels", training.labels, other.labels, labelled(training), labelled(other),
                      shift);
       compare_homophily(training, other, shift);
       if (const auto score = classifier.tell_apart(domain, number++)) {
-        shift.measures.push_back(measured("classifier", score->auc, score->chance));
+        // Below one half it found nothing that holds for the other half of the items.
+        shift.measures.push_back(measured("classifier", std::max(0.5, score->auc), score->chance));
+        shift.measures.back().raw = score->auc;
       }
       report.domains.push_back(std::move(shift));
     }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "grm/data/describe.h"
+#include "stored_numbers.h"
 
 namespace grm {
 namespace {
@@ -40,32 +41,17 @@ struct Part {
 template <class Map>
 Part moments_of(const Features& x, Map map) {
   const auto n = static_cast<double>(x.rows());
-  const int64_t sparse_width = x.sparse_width(), width = x.width(), wide = width - sparse_width;
+  const int64_t sparse_width = x.sparse_width(), width = x.width();
   Part part;
   part.mean.assign(width, 0.0);
   part.squares.assign(width, 0.0);
   part.low.assign(width, std::numeric_limits<double>::infinity());
   part.high.assign(width, -std::numeric_limits<double>::infinity());
   std::vector<double>& mean = part.mean;
-  std::vector<double> shift(width, 0.0), absent(sparse_width, n);
-  if (x.shift.defined()) std::copy_n(x.shift.data_ptr<float>(), width, shift.begin());
+  std::vector<double> absent(sparse_width, n);
+  const std::vector<double> shift = constant_row(x);
   const auto visit = [&](auto use) {  // use(column, number) for all that is stored
-    if (x.sparse) {
-      const int32_t* index = x.sparse->in.index();
-      const float* value = x.sparse_values.defined() ? x.sparse_values.data_ptr<float>() : nullptr;
-      for (int64_t e = 0; e < x.sparse->nnz(); ++e) {
-        use(index[e], map(index[e], (value ? value[e] : 1.0) - shift[index[e]]));
-      }
-    }
-    if (wide == 0) return;
-    const torch::Tensor dense = x.dense.contiguous();
-    const float* begin = dense.data_ptr<float>();
-    for (const float* row = begin; row < begin + dense.numel(); row += wide) {
-      for (int64_t j = 0; j < wide; ++j) {
-        const int64_t at = sparse_width + j;
-        use(at, map(at, row[j] - shift[at]));
-      }
-    }
+    visit_stored(x, shift, [&](int64_t j, double number) { use(j, map(j, number)); });
   };
   const auto widen = [&](int64_t j, double number) {
     part.low[j] = std::min(part.low[j], number);
@@ -138,10 +124,11 @@ std::vector<double> standardised_differences(const ColumnMoments& a, const Colum
   return result;
 }
 
-std::vector<double> spread_differences(const DomainCounts& a, const DomainCounts& b) {
+std::vector<double> spread_differences(const DomainCounts& a, const DomainCounts& b,
+                                       const std::vector<bool>& counts) {
   std::vector<double> result = standardised_differences(a.deviations, b.deviations);
   for (size_t j = 0; j < result.size(); ++j) {
-    if (a.columns.two_valued[j] && b.columns.two_valued[j]) result[j] = 0;
+    if (counts[j] || (a.columns.two_valued[j] && b.columns.two_valued[j])) result[j] = 0;
   }
   return result;
 }

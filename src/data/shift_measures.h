@@ -73,7 +73,8 @@ struct DomainCounts {
 DomainCounts count_domains(const std::vector<const Domain*>& domains, int64_t classes);
 
 /// Standardised differences of the distances of a column from its mean. The spread of a column of
-/// two values follows from its mean, so it has none.
-std::vector<double> spread_differences(const DomainCounts& a, const DomainCounts& b);
+/// two values follows from its mean, and that of `counts` grows with it, so they have none.
+std::vector<double> spread_differences(const DomainCounts& a, const DomainCounts& b,
+                                       const std::vector<bool>& counts);
 
 }  // namespace grm

@@ -60,12 +60,15 @@ void judge(const ShiftReport& report, DomainShift& shift) {
                                  relative_strength(measure) > relative_strength(*most));
     if (measure.level != ShiftLevel::none && leads) most = &measure;
   }
+  const ShiftMeasure* classifier = shift.find("classifier");
   if (!most) {
     shift.text = "no shift found";
+    if (classifier && classifier->raw < 0.5) {
+      shift.text += "; the classifier is no better than chance";
+    }
     return;
   }
   shift.most = most->what;
-  const ShiftMeasure* classifier = shift.find("classifier");
   if (most->level < shift.level) {
     // Only the classifier can stand above the leading measure.
     shift.text = fmt::format("{} shift in the {}; of single measures most in the {}",

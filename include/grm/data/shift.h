@@ -19,6 +19,7 @@ struct ShiftMeasure {
   double value = 0;
   double chance = 0;  // up to this value two samples of one law may differ
   ShiftLevel level = ShiftLevel::none;
+  double raw = 0;  // classifier: its score, where `value` is at least 0.5; else the value
 };
 
 /// Standardised difference of one column: other domain minus training.
@@ -62,6 +63,7 @@ struct DomainShift {
 struct ShiftReport {
   DomainLaw training;
   bool directed = false;             // some pair of some graph has no reverse
+  int64_t count_columns = 0;         // that were compared as log(1 + count)
   std::vector<DomainShift> domains;  // validation, then test
   ShiftLevel level = ShiftLevel::none;
   std::string text;                 // the verdict in words
