@@ -174,8 +174,9 @@ int describe_task(const DataFlags& flags, const Common& common) {
 }
 
 int check(const DataFlags& flags, const Common& common) {
+  std::vector<Problem> warnings;
   if (is_own_data(flags.name)) {
-    if (const int code = report_problems(flags, common); code != 0) return code;
+    if (const int code = report_problems(flags, common, warnings); code != 0) return code;
   }
   const Task task = load_task(flags, common);  // whatever is wrong with it is thrown with its place
   if (common.json) {
@@ -183,12 +184,17 @@ int check(const DataFlags& flags, const Common& common) {
                 {"ok", true},
                 {"fingerprint", fingerprint(task)},
                 {"hashes", task.hashes},
-                {"missing", task.missing}});
+                {"missing", task.missing},
+                {"warnings", problems_json(warnings)}});
     return 0;
   }
+  print_problems(warnings, "warning: ");
   for (const auto& [file, hash] : task.hashes) fmt::print("{}  {}\n", hash, file);
   for (const std::string& name : task.missing) fmt::print("missing: {}\n", name);
-  fmt::print("{}: ok, {} domains, fingerprint {}\n", task.name,
+  fmt::print("{}: ok{}, {} domains, fingerprint {}\n", task.name,
+             warnings.empty()       ? ""
+             : warnings.size() == 1 ? " with a warning"
+                                    : fmt::format(" with {} warnings", warnings.size()),
              task.training.size() + task.validation.size() + task.test.size(), fingerprint(task));
   return 0;
 }

@@ -47,27 +47,39 @@ int init(const InitFlags& flags, const Common& common) {
 
 }  // namespace
 
-int report_problems(const DataFlags& flags, const Common& common) {
-  const std::vector<Problem> problems = check_own(flags.name, common.allow_missing);
-  if (problems.empty()) return 0;
-  if (common.json) {
-    ordered_json list = ordered_json::array();
-    for (const Problem& p : problems) {
-      list.push_back({{"file", p.file},
-                      {"line", p.line},
-                      {"column", p.column},
-                      {"what", p.what},
-                      {"fix", p.fix}});
-    }
-    print_json({{"dataset", flags.name}, {"ok", false}, {"problems", list}});
-    return kDataExit;
+ordered_json problems_json(const std::vector<Problem>& problems) {
+  ordered_json list = ordered_json::array();
+  for (const Problem& p : problems) {
+    list.push_back({{"file", p.file},
+                    {"line", p.line},
+                    {"column", p.column},
+                    {"what", p.what},
+                    {"fix", p.fix}});
   }
+  return list;
+}
+
+void print_problems(const std::vector<Problem>& problems, const std::string& before) {
   for (Problem p : problems) {
     const std::string fix = std::move(p.fix);
     p.fix.clear();
-    fmt::print("{}\n", p.text());
+    fmt::print("{}{}\n", before, p.text());
     if (!fix.empty()) fmt::print("    fix: {}\n", fix);
   }
+}
+
+int report_problems(const DataFlags& flags, const Common& common, std::vector<Problem>& warnings) {
+  const std::vector<Problem> problems = check_own(flags.name, common.allow_missing, &warnings);
+  if (problems.empty()) return 0;
+  if (common.json) {
+    print_json({{"dataset", flags.name},
+                {"ok", false},
+                {"problems", problems_json(problems)},
+                {"warnings", problems_json(warnings)}});
+    return kDataExit;
+  }
+  print_problems(problems, "");
+  print_problems(warnings, "warning: ");
   fmt::print(stderr, "grm: {}: {} problem{}\n", flags.name, problems.size(),
              problems.size() == 1 ? "" : "s");
   return kDataExit;

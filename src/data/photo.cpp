@@ -29,7 +29,9 @@ StoredRows stored_rows(const io::Npz& npz, const std::string& prefix) {
 }
 
 io::TensorFile parse_photo(const std::string& path) {
-  const io::Npz npz = io::read_npz(path);
+  const io::Npz npz =
+      io::read_npz(path, {"adj_data", "adj_indices", "adj_indptr", "adj_shape", "attr_data",
+                          "attr_indices", "attr_indptr", "attr_shape"});
   const StoredRows adjacency = stored_rows(npz, "adj");
   const StoredRows features = stored_rows(npz, "attr");
   if (adjacency.rows != adjacency.cols || features.rows != adjacency.rows) {

@@ -20,6 +20,10 @@ constexpr size_t kLongestRecord = size_t{64} << 20;
 // Every column costs a view, so a line of separators would take many times its own size.
 constexpr size_t kMostColumns = size_t{1} << 20;
 constexpr size_t kChunk = size_t{1} << 16;
+// What a packed file may unpack to: this much, and so many times its own size. Tables of zeros pack
+// that well; beyond it are a few rows repeated for ever.
+constexpr int64_t kAnyUnpacked = int64_t{64} << 20;
+constexpr int64_t kMostUnpacked = 200;
 
 // Physical lines of a plain or gzipped file. zlib's gz functions read both.
 class LineReader {
@@ -81,6 +85,12 @@ class LineReader {
     const int got = gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(kChunk));
     if (got < static_cast<int>(kChunk)) check_end();
     finished_ = got <= 0;
+    unpacked_ += std::max(got, 0);
+    if (unpacked_ > kAnyUnpacked && unpacked_ / kMostUnpacked > gzoffset(file_.get())) {
+      fail(ErrorKind::data,
+           "{}:{}: unpacks to more than {} times its size; if that is right, unpack it with gunzip",
+           path_, line_, kMostUnpacked);
+    }
     if (!finished_) end_ += static_cast<size_t>(got);
     return !finished_;
   }
@@ -100,6 +110,7 @@ class LineReader {
   size_t begin_ = 0;
   size_t end_ = 0;
   int64_t line_ = 0;
+  int64_t unpacked_ = 0;  // bytes
   bool finished_ = false;
 };
 

@@ -170,13 +170,13 @@ std::optional<NpyType> npy_type(const std::string& dtype) {
   if (kind == "u2") return NpyType{torch::kInt16, torch::kInt32, true, false};
   if (kind == "u4") return NpyType{torch::kInt32, torch::kInt64, true, false};
   if (kind == "u8") return NpyType{torch::kInt64, torch::kInt64, true, false};
+  if (kind == "f2") return NpyType{torch::kHalf, torch::kFloat32, false, false};
   if (kind == "f4") return NpyType{torch::kFloat32, torch::kFloat32, false, false};
   if (kind == "f8") return NpyType{torch::kFloat64, torch::kFloat64, false, false};
   return std::nullopt;
 }
 
-torch::Tensor npy_result(torch::Tensor stored, const NpyType& type, const NpyHeader& header,
-                         const std::string& where) {
+torch::Tensor npy_numbers(torch::Tensor stored, const NpyType& type, const std::string& where) {
   torch::Tensor result = type.is_bool ? stored.ne(0) : stored.to(type.result);
   if (type.is_unsigned && type.stored == torch::kInt64) {
     if (result.numel() > 0 && result.min().item<int64_t>() < 0) {
@@ -185,14 +185,18 @@ torch::Tensor npy_result(torch::Tensor stored, const NpyType& type, const NpyHea
   } else if (type.is_unsigned) {
     result.bitwise_and_(type.stored == torch::kInt16 ? int64_t{0xFFFF} : int64_t{0xFFFFFFFF});
   }
+  return result;
+}
+
+torch::Tensor npy_shaped(const torch::Tensor& numbers, const NpyHeader& header) {
   if (header.fortran && header.shape.size() > 1) {
     // Fortran order is the C order of the reversed shape.
     std::vector<int64_t> reversed(header.shape.rbegin(), header.shape.rend());
     std::vector<int64_t> axes(header.shape.size());
     for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(axes.size() - 1 - i);
-    return result.view(reversed).permute(axes).contiguous();
+    return numbers.view(reversed).permute(axes).contiguous();
   }
-  return result.view(header.shape);
+  return numbers.view(header.shape);
 }
 
 }  // namespace grm::io

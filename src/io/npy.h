@@ -38,8 +38,9 @@ struct NpyType {
 /// Nothing if the dtype is not one of the numeric types of read_npz.
 std::optional<NpyType> npy_type(const std::string& dtype);
 
-/// Turns the bits as stored into the tensor that read_npz promises.
-torch::Tensor npy_result(torch::Tensor stored, const NpyType& type, const NpyHeader& header,
-                         const std::string& where);
+/// Turns bits as stored, or some of them, into the numbers that read_npz promises.
+torch::Tensor npy_numbers(torch::Tensor stored, const NpyType& type, const std::string& where);
+/// All numbers of an array in the shape of its header, in C order.
+torch::Tensor npy_shaped(const torch::Tensor& numbers, const NpyHeader& header);
 
 }  // namespace grm::io

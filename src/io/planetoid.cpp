@@ -43,7 +43,7 @@ torch::Tensor array_tensor(const Pickle& pickle, const PickleValue& value,
   }
   torch::Tensor stored = torch::empty({*element_count(header.shape)}, type->stored);
   if (!raw.empty()) std::memcpy(stored.data_ptr(), raw.data(), raw.size());
-  const torch::Tensor tensor = npy_result(std::move(stored), *type, header, where);
+  const torch::Tensor tensor = npy_shaped(npy_numbers(std::move(stored), *type, where), header);
   return tensor.is_floating_point() ? tensor : tensor.to(torch::kInt64);
 }
 

@@ -20,7 +20,7 @@ struct Problem {
 };
 
 /// True if a dataset's name is meant as a path to own data: it is no built-in dataset, and it holds
-/// a '/', ends in .toml or .npz, or names a folder that exists.
+/// a '/', ends in .toml or .npz, or names a folder or a table that exists.
 bool is_own_data(const std::string& name);
 
 /// The Task that dataset.toml of a folder describes; `path` is the folder or the file. Columns are
@@ -30,8 +30,10 @@ Task load_own(const std::string& path);
 
 /// Every problem that load_own would have met one by one, in the order of reading, up to a hundred
 /// for each file (the last one of those says how many more there are). Under `allow_missing` test
-/// domains without files are none.
-std::vector<Problem> check_own(const std::string& path, bool allow_missing = false);
+/// domains without files are none. `warnings` receives what may be meant so and often is not:
+/// arrays and columns that are not used, classes that differ in case alone, domains without edges.
+std::vector<Problem> check_own(const std::string& path, bool allow_missing = false,
+                               std::vector<Problem>* warnings = nullptr);
 
 /// What can be said of a folder without reading its tables. Error(data) as load_own.
 struct OwnHead {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace grm::io {
 
@@ -22,9 +23,10 @@ struct Npz {
   const torch::Tensor& at(const std::string& name) const;
 };
 
-/// Reads b1, i1, i2, i4, i8, u1, u2, u4, u8, f4 and f8 in C or Fortran order. Booleans, signed
-/// integers and floats keep their type; unsigned integers become the next wider signed type (u8
-/// becomes int64, with an Error for numbers beyond it). Error(data) names file, array and fault.
-Npz read_npz(const std::string& path);
+/// Reads b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, f4 and f8 in C or Fortran order: the arrays
+/// `wanted`, as far as they are there, or all. Booleans, signed integers and floats keep their type
+/// (f2 becomes f4); unsigned integers become the next wider signed type (u8 becomes int64, with an
+/// Error for numbers beyond it). Error(data) names file, array and fault.
+Npz read_npz(const std::string& path, const std::vector<std::string>& wanted = {});
 
 }  // namespace grm::io

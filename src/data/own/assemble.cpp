@@ -2,6 +2,7 @@
 
 #include "grm/data/graph_sets.h"
 #include "preprocessing.h"
+#include "sparse_rows.h"
 
 namespace grm::own {
 namespace {
@@ -20,35 +21,63 @@ void tell_unknown(const std::string& domain, const std::vector<Unknown>& unknown
   }
 }
 
-// Rows of a table by the rules, or arrays as they are with rules for their dense part.
-Features features_of(const Features& arrays, const std::shared_ptr<const Columns>& columns,
-                     const torch::Tensor& rows, const std::vector<ColumnRule>& rules,
-                     const std::string& name, std::vector<Unknown>& unknown) {
-  if (columns) return apply_rules(rules, {columns.get(), rows}, unknown);
-  if (rules.empty() || !arrays.dense.defined()) return arrays;
-  const std::shared_ptr<const Columns> table = columns_of(arrays.dense, name);
-  Features x = arrays;
-  x.dense =
-      apply_rules(rules, {table.get(), torch::arange(table->rows, torch::kInt64)}, unknown).dense;
-  const int64_t added = x.dense.size(1) - arrays.dense.size(1);
-  if (x.shift.defined() && added > 0) {  // the flags of missing values come last
-    x.shift = torch::cat({x.shift, torch::zeros({added})});
+// The shift that the file gives, with zeros for the flags of missing values.
+torch::Tensor shift_of_arrays(const Features& arrays, int64_t given,
+                              const std::vector<ColumnRule>& rules) {
+  const float* from = arrays.shift.data_ptr<float>();
+  std::vector<float> shift(from, from + given);
+  for (size_t k = 0; k < rules.size(); ++k) {
+    shift.push_back(from[given + static_cast<int64_t>(k)]);
+    if (rules[k].flag) shift.push_back(0.0F);
+  }
+  return torch::tensor(shift, torch::kFloat32);
+}
+
+// Arrays as they are, with rules for the columns from `given` on, which the file holds dense.
+Features ruled_arrays(const Features& arrays, int64_t given, const std::vector<ColumnRule>& rules,
+                      const std::string& name, bool may_be_sparse, std::vector<Unknown>& unknown) {
+  if (rules.empty() || arrays.width() == given) return arrays;
+  const std::shared_ptr<const Columns> table = columns_of(arrays, given, name);
+  const Features ruled = apply_rules(
+      rules, {table.get(), torch::arange(table->rows, torch::kInt64)}, may_be_sparse, unknown);
+  Features left;
+  if (arrays.dense.defined()) {
+    left.sparse = arrays.sparse;
+    left.sparse_values = arrays.sparse_values;
+  } else if (given > 0) {
+    left = sparse_columns(arrays, 0, given);
+  }
+  Features x = side_by_side(left, ruled);
+  if (arrays.shift.defined()) {
+    const torch::Tensor shift = shift_of_arrays(arrays, given, rules);
+    x.shift = x.shift.defined() ? x.shift + shift : shift;
   }
   return x;
 }
 
 }  // namespace
 
-std::shared_ptr<const Columns> columns_of(const torch::Tensor& dense, const std::string& name) {
+std::shared_ptr<const Columns> columns_of(const Features& x, int64_t first,
+                                          const std::string& name) {
   auto columns = std::make_shared<Columns>();
-  columns->rows = dense.size(0);
-  const float* value = dense.data_ptr<float>();
-  const int64_t width = dense.size(1);
+  columns->rows = x.rows();
+  const int64_t width = x.width() - first;
+  const float* dense = x.dense.defined() ? x.dense.data_ptr<float>() : nullptr;
+  const float* value = x.sparse_values.defined() ? x.sparse_values.data_ptr<float>() : nullptr;
   for (int64_t k = 0; k < width; ++k) {
     Column column;
     column.name = fmt::format("{}[{}]", name, k);
-    column.numbers.resize(columns->rows);
-    for (int64_t i = 0; i < columns->rows; ++i) column.numbers[i] = value[i * width + k];
+    if (dense) {
+      for (int64_t i = 0; i < columns->rows; ++i) column.numbers.add(dense[i * width + k]);
+    } else {
+      const Csr& by_column = x.sparse->out;
+      for (int64_t e = by_column.offset()[first + k]; e < by_column.offset()[first + k + 1]; ++e) {
+        column.numbers.add_zeros(by_column.index()[e] - column.numbers.size());
+        const int64_t entry = x.sparse->out_edge.data_ptr<int64_t>()[e];
+        column.numbers.add(value ? value[entry] : 1.0F);
+      }
+      column.numbers.add_zeros(columns->rows - column.numbers.size());
+    }
     columns->list.push_back(std::move(column));
   }
   return columns;
@@ -61,7 +90,11 @@ Domain assemble(const RawDomain& raw, const Preprocessing& preprocessing,
   domain.item_names = raw.item_names;
   Graph& graph = domain.graph;
   std::vector<Unknown> unknown;
-  graph.x = features_of(raw.x, raw.columns, raw.rows, preprocessing.columns, "x", unknown);
+  const bool may_be_sparse = !raw.parts.defined();  // encoders of graphs may need dense rows
+  graph.x = raw.columns ? apply_rules(preprocessing.columns, {raw.columns.get(), raw.rows},
+                                      may_be_sparse, unknown)
+                        : ruled_arrays(raw.x, raw.x_sparse, preprocessing.columns, "x",
+                                       may_be_sparse, unknown);
   if (!raw.parts.defined()) {
     graph.edges = make_adjacency(raw.nodes, raw.nodes, raw.source, raw.target);
     if (preprocessing.undirected) graph.edges = symmetrised(*graph.edges);
@@ -73,8 +106,13 @@ Domain assemble(const RawDomain& raw, const Preprocessing& preprocessing,
                                  ? pack_both_ways(raw.parts, raw.source, raw.target)
                                  : pack_edges(raw.parts, raw.source, raw.target);
   graph.edges = packed.edges;
-  const Features edge_x = features_of(raw.edge_x, raw.edge_columns, raw.edge_rows,
-                                      preprocessing.edge_columns, "edge_attr", unknown);
+  const std::vector<ColumnRule>& edge_rules = preprocessing.edge_columns;
+  const Features edge_x =
+      raw.edge_columns
+          ? apply_rules(edge_rules, {raw.edge_columns.get(), raw.edge_rows}, false, unknown)
+      : is_empty(raw.edge_x) ? raw.edge_x
+                             : ruled_arrays(raw.edge_x, raw.edge_x.sparse_width(), edge_rules,
+                                            "edge_attr", false, unknown);
   if (!is_empty(edge_x)) graph.edge_x = pick_rows(edge_x, packed.pair);
   if (raw.weights.defined()) graph.edge_weights = raw.weights.index_select(0, packed.pair);
   if (raw.truth.defined()) domain.labels.edge_truth = raw.truth.index_select(0, packed.pair);

@@ -2,8 +2,8 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "grm/core/options.h"
 
@@ -12,8 +12,10 @@ namespace {
 
 constexpr int64_t kTold = 3;  // bad cells of a column that are told one by one
 
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+using Words = std::unordered_set<std::string>;
+
+Words set_of(const std::vector<std::string>& list) {
+  return {list.begin(), list.end()};
 }
 
 }  // namespace
@@ -23,19 +25,21 @@ Plan make_plan(const Description& d, const ColumnWords& words, const CsvFile& fi
                std::vector<std::string>& left_out) {
   Plan plan;
   plan.from = file.path();
-  std::vector<std::string> numeric, categorical;
+  const Words with_meaning = set_of(special);
+  Words numeric, categorical, ignored;
   for (const auto& [list, into] :
-       {std::pair<const std::vector<Word>*, std::vector<std::string>*>{&words.numeric, &numeric},
+       {std::pair<const std::vector<Word>*, Words*>{&words.numeric, &numeric},
         {&words.categorical, &categorical},
-        {&words.ignore, &plan.ignore}}) {
+        {&words.ignore, &ignored}}) {
     for (const Word& word : *list) {
-      into->push_back(word.text);
-      if (contains(special, word.text)) {
-        if (into == &plan.ignore) continue;
+      into->insert(word.text);
+      if (into == &ignored) plan.ignore.push_back(word.text);
+      if (with_meaning.count(word.text) > 0) {
+        if (into == &ignored) continue;
         problems.add(d.problem(
             word.place, fmt::format("column '{}' has a meaning of its own", shown(word.text)),
             "ids, labels, graphs and domains are not features: remove it here"));
-      } else if (file.find(word.text) < 0 && into != &plan.ignore) {
+      } else if (file.find(word.text) < 0 && into != &ignored) {
         problems.add(d.problem(word.place,
                                fmt::format("{} has no column '{}'{}", file.path(), shown(word.text),
                                            did_you_mean(word.text, file.header())),
@@ -45,10 +49,10 @@ Plan make_plan(const Description& d, const ColumnWords& words, const CsvFile& fi
   }
   plan.ignore_others = !others_numeric || words.lists_numeric;
   for (const std::string& name : file.header()) {
-    if (contains(special, name) || contains(plan.ignore, name)) continue;
-    if (contains(categorical, name)) {
+    if (with_meaning.count(name) > 0 || ignored.count(name) > 0) continue;
+    if (categorical.count(name) > 0) {
       plan.entries.push_back({name, false, d.missing});
-    } else if (contains(numeric, name) || !plan.ignore_others) {
+    } else if (numeric.count(name) > 0 || !plan.ignore_others) {
       plan.entries.push_back({name, true, d.missing});
     } else {
       left_out.push_back(name);
@@ -60,13 +64,15 @@ Plan make_plan(const Description& d, const ColumnWords& words, const CsvFile& fi
 ColumnReader::ColumnReader(const Plan& plan, const CsvFile& file,
                            const std::vector<std::string>& special, Problems& problems)
     : file_(file), problems_(problems) {
-  std::vector<std::string> lacking, known = special;
+  std::vector<std::string> lacking;
+  Words known = set_of(special);
+  known.insert(plan.ignore.begin(), plan.ignore.end());
   for (const Plan::Entry& entry : plan.entries) {
     Source source;
     source.position = file.find(entry.name);
     source.error_if_missing = entry.missing == "error";
     if (source.position < 0) lacking.push_back(entry.name);
-    known.push_back(entry.name);
+    known.insert(entry.name);
     sources_.push_back(source);
     Column column;
     column.name = entry.name;
@@ -83,7 +89,7 @@ ColumnReader::ColumnReader(const Plan& plan, const CsvFile& file,
   if (!plan.ignore_others) {
     for (size_t k = 0; k < file.header().size(); ++k) {
       const std::string& name = file.header()[k];
-      if (contains(known, name) || contains(plan.ignore, name)) continue;
+      if (known.count(name) > 0) continue;
       problems.add({file.path(), 1, static_cast<int64_t>(k) + 1,
                     fmt::format("the column '{}' is not in {}", shown(name), plan.from),
                     "remove it, or name it under 'ignore' in dataset.toml"});
@@ -109,7 +115,7 @@ void ColumnReader::add(const io::CsvRow& row) {
       value = std::numeric_limits<double>::quiet_NaN();
       bad_cell(row, k, got == Number::too_large);
     }
-    column.numbers.push_back(value);
+    column.numbers.add(value);
   }
 }
 

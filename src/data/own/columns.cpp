@@ -6,6 +6,8 @@
 #include <set>
 
 #include "grm/core/error.h"
+#include "number_features.h"
+#include "sparse_rows.h"
 
 namespace grm::own {
 namespace {
@@ -21,9 +23,10 @@ const int64_t* end_of(const torch::Tensor& rows) {
 template <class Each>
 void present(const std::vector<Part>& training, size_t k, Each&& each) {
   for (const Part& part : training) {
-    const std::vector<double>& numbers = part.columns->list[k].numbers;
+    Numbers::Reader number(part.columns->list[k].numbers);
     for (const int64_t* row = begin_of(part.rows); row != end_of(part.rows); ++row) {
-      if (!std::isnan(numbers[*row])) each(numbers[*row]);
+      const double value = number(*row);
+      if (!std::isnan(value)) each(value);
     }
   }
 }
@@ -132,7 +135,7 @@ std::vector<ColumnRule> fit_rules(const std::vector<Part>& training, const std::
   return rules;
 }
 
-Features apply_rules(const std::vector<ColumnRule>& rules, const Part& part,
+Features apply_rules(const std::vector<ColumnRule>& rules, const Part& part, bool may_be_sparse,
                      std::vector<Unknown>& unknown) {
   ensure(rules.size() == part.columns->list.size(), "apply_rules: another number of columns");
   std::vector<OneHot> hot;
@@ -152,27 +155,10 @@ Features apply_rules(const std::vector<ColumnRule>& rules, const Part& part,
     count_unknown(each, rules[k], part.rows, unknown);
     hot.push_back(std::move(each));
   }
-  Features x;
-  if (sparse > 0) x.sparse = one_hot(hot, sparse, part.rows);
-  if (dense == 0) return x;
-  const int64_t rows = part.rows.numel();
-  x.dense = torch::zeros({rows, dense}, torch::kFloat32);
-  float* out = x.dense.data_ptr<float>();
-  int64_t at = 0;
-  for (size_t k = 0; k < rules.size(); ++k) {
-    const ColumnRule& rule = rules[k];
-    if (!rule.numeric) continue;
-    const std::vector<double>& numbers = part.columns->list[k].numbers;
-    for (int64_t i = 0; i < rows; ++i) {
-      const double value = numbers[static_cast<size_t>(begin_of(part.rows)[i])];
-      const bool absent = std::isnan(value);
-      out[i * dense + at] =
-          static_cast<float>(((absent ? rule.fill : value) - rule.mean) / rule.scale);
-      if (rule.flag) out[i * dense + at + 1] = absent ? 1.0F : 0.0F;
-    }
-    at += rule.flag ? 2 : 1;
-  }
-  return x;
+  Features categories;
+  if (sparse > 0) categories.sparse = one_hot(hot, sparse, part.rows);
+  if (dense == 0) return categories;
+  return side_by_side(categories, number_features(rules, part, dense, may_be_sparse));
 }
 
 std::vector<std::string> names_of_features(const std::vector<ColumnRule>& rules) {

@@ -5,6 +5,7 @@
 
 #include "grm/graph/graph.h"
 #include "names.h"
+#include "numbers.h"
 
 namespace grm::own {
 
@@ -12,8 +13,8 @@ namespace grm::own {
 struct Column {
   std::string name;
   bool numeric = true;
-  std::vector<double> numbers;  // numeric: NaN is a missing cell
-  std::vector<int32_t> codes;   // categorical: numbers of `texts`; a missing cell is the text ""
+  Numbers numbers;             // numeric: NaN is a missing cell
+  std::vector<int32_t> codes;  // categorical: numbers of `texts`; a missing cell is the text ""
   Names texts;
 };
 
@@ -55,8 +56,10 @@ struct Unknown {
   int64_t count = 0;
 };
 
-/// Features of the rows: categories as sparse columns, then numbers and flags as dense ones.
-Features apply_rules(const std::vector<ColumnRule>& rules, const Part& part,
+/// Features of the rows: categories as sparse columns, then numbers and flags as dense ones. Where
+/// most numbers are zero they are sparse columns, too, if they may be: what standardising takes off
+/// all of a column is in the shift.
+Features apply_rules(const std::vector<ColumnRule>& rules, const Part& part, bool may_be_sparse,
                      std::vector<Unknown>& unknown);
 
 /// Names of the features that apply_rules gives, in its order.

@@ -13,6 +13,7 @@ namespace grm::own {
 namespace {
 
 constexpr char kSaveAsUtf8[] = "save the file as UTF-8";
+constexpr size_t kMostColumns = 100000;  // each costs some hundred bytes, here and in a model
 struct Enough {};
 
 // Names of items, categories and classes end up in JSON and HTML, which are UTF-8.
@@ -91,6 +92,11 @@ CsvFile::CsvFile(std::string path, char separator, Problems& problems)
   if (header_.empty()) {
     problems_.stop({path_, 1, 0, "the file is empty", "its first line names the columns"});
   }
+  if (header_.size() > kMostColumns) {
+    problems_.stop({path_, 1, 0,
+                    fmt::format("{} columns; at most {} are read", header_.size(), kMostColumns),
+                    "save wide features as sparse arrays in an .npz file: see 'grm data init'"});
+  }
   const int64_t before = problems_.count();
   for (size_t k = 0; k < header_.size(); ++k) {
     const auto at = static_cast<int64_t>(k);
@@ -98,8 +104,7 @@ CsvFile::CsvFile(std::string path, char separator, Problems& problems)
       problems_.stop({path_, 1, at + 1, "the text is not UTF-8", kSaveAsUtf8});
     } else if (header_[k].empty()) {
       problems_.add({path_, 1, at + 1, "this column has no name", "name it in the first line"});
-    } else if (std::find(header_.begin(), header_.begin() + at, header_[k]) !=
-               header_.begin() + at) {
+    } else if (names_.add(header_[k]) < at) {
       problems_.add({path_, 1, at + 1, fmt::format("a second column '{}'", shown(header_[k])),
                      "give it another name, or remove it"});
     }
@@ -108,8 +113,7 @@ CsvFile::CsvFile(std::string path, char separator, Problems& problems)
 }
 
 int64_t CsvFile::find(const std::string& name) const {
-  const auto found = std::find(header_.begin(), header_.end(), name);
-  return found == header_.end() ? -1 : found - header_.begin();
+  return names_.find(name);
 }
 
 int64_t CsvFile::need(const std::string& name, const std::string& key) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grm/io/csv.h"
+#include "names.h"
 #include "problems.h"
 
 namespace grm::own {
@@ -38,6 +39,7 @@ class CsvFile {
   char separator_;
   Problems& problems_;
   std::vector<std::string> header_;
+  Names names_;  // the same, to look them up
 };
 
 }  // namespace grm::own

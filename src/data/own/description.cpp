@@ -106,9 +106,15 @@ class Reader : private TomlWords {
     CsvNames& csv = d_.csv;
     only(*in, {"nodes", "edges", "graphs", "id", "label", "source", "target", "graph", "separator"},
          "[csv]");
-    text(*in, "nodes", csv.nodes);
-    text(*in, "edges", csv.edges);
-    text(*in, "graphs", csv.graphs);
+    for (const auto& [key, into] : {std::pair<const char*, std::string*>{"nodes", &csv.nodes},
+                                    {"edges", &csv.edges},
+                                    {"graphs", &csv.graphs}}) {
+      const Place place = text(*in, key, *into);
+      if (!leaves_folder(*into)) continue;
+      problems_.warn(
+          d_.problem(place, fmt::format("'{}' lies outside the folder", shown(*into)),
+                     "copy the table into the folder: moved or packed, it would be lost"));
+    }
     text(*in, "id", csv.id);
     text(*in, "label", csv.label);
     text(*in, "source", csv.source);
@@ -225,6 +231,19 @@ class Reader : private TomlWords {
 
 }  // namespace
 
+bool is_table(const std::string& name) {
+  const fs::path path(name);
+  const fs::path plain = path.extension() == ".gz" ? path.stem() : path;
+  const std::string kind = plain.extension().string();
+  return kind == ".csv" || kind == ".tsv" || kind == ".txt";
+}
+
+bool leaves_folder(const std::string& name) {
+  const fs::path path(name);
+  if (path.is_absolute()) return true;
+  return std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+}
+
 Description read_description(const std::string& path, Purpose purpose, Problems& problems) {
   Description d;
   std::error_code ignored;
@@ -238,6 +257,12 @@ Description read_description(const std::string& path, Purpose purpose, Problems&
     problems.stop({given.string(), 0, 0,
                    is_file ? "there is no such file" : "there is no such folder",
                    "give the folder that holds dataset.toml; 'grm data init DIR' makes one"});
+  }
+  if (is_table(given.string())) {
+    problems.stop(
+        {given.string(), 0, 0, "this is a table; a folder with dataset.toml is expected",
+         "'grm data init DIR' writes one; put the tables of nodes and edges beside it and "
+         "give the folder"});
   }
   if (given.extension() == ".npz") {
     problems.stop({given.string(), 0, 0, "this is one domain; training needs several",

@@ -68,6 +68,11 @@ struct Description {
 /// What a description must have.
 enum class Purpose { training, prediction };
 
+/// Whether a file of this name is a table rather than a description.
+bool is_table(const std::string& name);
+/// Whether a file of this name would lie outside the folder it is looked for in.
+bool leaves_folder(const std::string& name);
+
 /// `path`: a folder with dataset.toml, or that file.
 Description read_description(const std::string& path, Purpose purpose, Problems& problems);
 

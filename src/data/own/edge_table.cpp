@@ -49,7 +49,9 @@ class Reader {
     *edges.columns = columns.finish();
     tell_strays();
     if (weight >= 0 && !tables_.by_graph) {
-      context_.notes.push_back(file_.path() + ": edge weights are used at graph level only");
+      context_.problems.warn({file_.path(), 1, weight + 1,
+                              "edge weights are used at graph level only",
+                              "leave out [edge_columns] weight"});
     }
     return edges;
   }

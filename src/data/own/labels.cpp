@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -51,6 +52,41 @@ std::vector<std::string> training_texts(const std::vector<const RawDomain*>& tra
     }
   }
   return {seen.begin(), seen.end()};
+}
+
+// Small letters, without any blank: what a reader would take for the same.
+std::string folded(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t') continue;
+    result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
+// Line where the text comes first, or 1.
+int64_t line_of(const std::vector<const RawDomain*>& training, const std::string& text) {
+  for (const RawDomain* raw : training) {
+    if (!raw->label_texts) continue;
+    const int64_t code = raw->label_texts->texts.find(text);
+    if (code >= 0) return raw->label_texts->first_line[static_cast<size_t>(code)];
+  }
+  return 1;
+}
+
+void warn_of_twins(const std::vector<const RawDomain*>& training, const Classes& classes,
+                   const std::string& file, int64_t column, Problems& problems) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& name : classes.names) {
+    const auto [twin, is_new] = seen.emplace(folded(name), name);
+    if (is_new) continue;
+    const int64_t line = std::max(line_of(training, name), line_of(training, twin->second));
+    problems.warn({file, line, column,
+                   fmt::format("the labels '{}' and '{}' are two classes; they differ in capital "
+                               "letters or blanks alone",
+                               shown(twin->second), shown(name)),
+                   "write both in the same way, if they mean the same"});
+  }
 }
 
 // Classes from the texts of a table: numbers count classes, words are their names.
@@ -113,6 +149,7 @@ Classes find_classes(const Description& d, const std::vector<const RawDomain*>& 
     if (texts.empty() && d.classes == 0) classes.count = largest + 1;
   }
   if (problems.count() > before) return classes;
+  warn_of_twins(training, classes, file, column, problems);
   if (classes.count > kMostClasses) {
     problems.add({file, 0, 0,
                   fmt::format("the largest training label is {}, which makes {} classes",

@@ -47,6 +47,7 @@ class Loader {
     check_counted();
     problems_.stop_if_more_than(0);
     note_unseen_classes();
+    for (const Problem& warning : problems_.warnings()) task_.notes.push_back(warning.text());
     hash(d_.file);
     for (const std::string& path : reading.files) hash(path);
     task_.preprocessing = to_json(preprocessing);
@@ -86,12 +87,13 @@ class Loader {
     std::vector<Part> parts;
     for (const RawDomain* raw : training) {
       const auto& table = edges ? raw->edge_columns : raw->columns;
-      const torch::Tensor& dense = edges ? raw->edge_x.dense : raw->x.dense;
+      const Features& x = edges ? raw->edge_x : raw->x;
+      const int64_t given = edges ? x.sparse_width() : raw->x_sparse;
       if (table) {
         parts.push_back({table.get(), edges ? raw->edge_rows : raw->rows});
-      } else if (dense.defined()) {
-        made.push_back(columns_of(dense, edges ? "edge_attr" : "x"));
-        parts.push_back({made.back().get(), torch::arange(dense.size(0), torch::kInt64)});
+      } else if ((x.sparse || x.dense.defined()) && x.width() > given) {
+        made.push_back(columns_of(x, given, edges ? "edge_attr" : "x"));
+        parts.push_back({made.back().get(), torch::arange(x.rows(), torch::kInt64)});
       }
     }
     if (parts.empty()) return {};
@@ -109,6 +111,12 @@ class Loader {
   void add_domain(const ReadDomain& each, const Preprocessing& preprocessing, torch::Tensor y) {
     Domain domain = assemble(each.raw, preprocessing, task_.notes);
     set_labels(domain, each.raw, std::move(y));
+    if (domain.graph.edges->nnz() == 0) {
+      problems_.warn(
+          {each.raw.file, 0, 0,
+           fmt::format("domain '{}' has no edge: every node stands alone", shown(domain.name)),
+           "write its edges, if there are any"});
+    }
     domain.group = each.about.group;
     switch (each.about.role) {
       case Role::train:

@@ -7,21 +7,25 @@
 #include <numeric>
 
 #include "grm/core/options.h"
+#include "sparse_rows.h"
 
 namespace grm::own {
 namespace {
 
-io::Npz open(const std::string& path, Problems& problems) {
+// Columns that a sparse array may have without anyone using them.
+constexpr int64_t kAnyWidth = int64_t{1} << 20;
+
+io::NpzArchive open(const std::string& path, Problems& problems) {
   try {
-    return io::read_npz(path);
+    return io::NpzArchive(path);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::config) throw;  // built without libzip: no fault of the file
     problems.stop(path, error, "write it anew with numpy.savez");
   }
 }
 
-std::string shape_text(const torch::Tensor& array) {
-  return fmt::format("[{}]", fmt::join(array.sizes(), ", "));
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 // "17" or "17, 3": where the first true entry of `wrong` is.
@@ -37,40 +41,81 @@ std::string first_index(const torch::Tensor& wrong) {
 }  // namespace
 
 NpzArrays::NpzArrays(const std::string& path, Problems& problems)
-    : npz_(open(path, problems)), problems_(problems) {}
+    : archive_(open(path, problems)), problems_(problems) {}
 
 void NpzArrays::problem(const std::string& what, const std::string& fix) {
-  problems_.add({npz_.path, 0, 0, what, fix});
+  problems_.add({path(), 0, 0, what, fix});
 }
 
-torch::Tensor NpzArrays::find(const std::string& name, int64_t dimensions) {
-  if (const auto unread = npz_.unread.find(name); unread != npz_.unread.end()) {
-    problem(fmt::format("array '{}' has dtype {}, numbers are needed", name, unread->second),
+template <class Read>
+auto NpzArrays::checked(Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    problems_.stop(path(), error, "write it anew with numpy.savez");
+  }
+}
+
+const io::NpzAbout& NpzArrays::about(const std::string& name) {
+  const auto known = about_.find(name);
+  if (known != about_.end()) return known->second;
+  return about_[name] = checked([&] { return archive_.about(name); });
+}
+
+bool NpzArrays::has(const std::string& name) {
+  return archive_.has(name) && about(name).numeric;
+}
+
+bool NpzArrays::fits(const std::string& name, int64_t dimensions) {
+  used_.insert(name);
+  if (!archive_.has(name)) return false;
+  const io::NpzAbout& array = about(name);
+  if (!array.numeric) {
+    problem(fmt::format("array '{}' has dtype {}, numbers are needed", name, array.dtype),
             name == "y" ? "write class numbers 0, 1, ...; their names go to 'labels' in "
                           "dataset.toml"
                         : "save it with a numeric dtype");
-    return {};
+    return false;
   }
-  const auto found = npz_.arrays.find(name);
-  if (found == npz_.arrays.end()) return {};
-  if (found->second.dim() == dimensions) return found->second;
+  const auto axes = static_cast<int64_t>(array.shape.size());
+  if (axes == dimensions) return true;
   std::string fix = fmt::format("save it with {} axes", dimensions);
-  if (dimensions == 2 && found->second.dim() == 1) fix = "save array.reshape(-1, 1)";
-  if (dimensions == 1 && found->second.dim() == 2) fix = "save array.reshape(-1)";
-  problem(fmt::format("array '{}' has the shape {}, {} is needed", name, shape_text(found->second),
+  if (dimensions == 2 && axes == 1) fix = "save array.reshape(-1, 1)";
+  if (dimensions == 1 && axes == 2) fix = "save array.reshape(-1)";
+  if (name == "y" && axes == 2 && array.shape[1] != 1) {
+    problem(fmt::format("array 'y' has the shape {}: several labels for one item are not supported",
+                        shape_text(array.shape)),
+            "where each row holds a single 1, save y.argmax(axis=1); else make a dataset for each "
+            "label, with y[:, k]");
+    return false;
+  }
+  problem(fmt::format("array '{}' has the shape {}, {} is needed", name, shape_text(array.shape),
                       dimensions == 1 ? "one axis" : "a table with two axes"),
           fix);
-  return {};
+  return false;
 }
 
-torch::Tensor NpzArrays::need(const std::string& name, int64_t dimensions, const std::string& fix) {
-  if (has(name) || npz_.unread.count(name) > 0) return find(name, dimensions);
+torch::Tensor NpzArrays::find(const std::string& name, int64_t dimensions) {
+  if (!fits(name, dimensions)) return {};
+  return checked([&] { return archive_.read(name); });
+}
+
+bool NpzArrays::need(const std::string& name, int64_t dimensions, const std::string& fix) {
+  if (archive_.has(name)) return fits(name, dimensions);
+  problem(
+      fmt::format(
+          "there is no array '{}'{}; there are: {}", name, did_you_mean(name, archive_.names()),
+          archive_.names().empty() ? "none" : fmt::format("{}", fmt::join(archive_.names(), ", "))),
+      fix);
+  return false;
+}
+
+std::vector<std::string> NpzArrays::unused() const {
   std::vector<std::string> names;
-  for (const auto& entry : npz_.arrays) names.push_back(entry.first);
-  problem(fmt::format("there is no array '{}'{}; there are: {}", name, did_you_mean(name, names),
-                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
-          fix);
-  return {};
+  for (const std::string& name : archive_.names()) {
+    if (used_.count(name) == 0) names.push_back(name);
+  }
+  return names;
 }
 
 bool NpzArrays::has_size(const std::string& name, const torch::Tensor& array, int64_t size) {
@@ -176,6 +221,14 @@ AdjacencyPtr NpzArrays::pattern(const std::string& name, torch::Tensor& values) 
             "indptr counts from 0 up to the number of indices, which lie below the width");
     return nullptr;
   }
+  // The transpose has an entry for each column, even for those that nobody uses.
+  const int64_t most = std::max(kAnyWidth, 2 * (nnz + rows));
+  if (width > most) {
+    problem(fmt::format("{}_width is {}, but the largest column in use is {}", name, width,
+                        nnz > 0 ? indices.max().item<int64_t>() : -1),
+            fmt::format("save the number of columns; at most {} of them fit these rows", most));
+    return nullptr;
+  }
   std::vector<int64_t> order(nnz);
   std::iota(order.begin(), order.end(), int64_t{0});
   const int64_t* index = indices.data_ptr<int64_t>();
@@ -200,30 +253,64 @@ AdjacencyPtr NpzArrays::pattern(const std::string& name, torch::Tensor& values) 
   return with_transpose(std::move(in));
 }
 
-Features NpzArrays::features(const std::string& name, const std::string& missing) {
+// The dense columns as sparse ones, if they are better kept so: read row by row, so that zeros are
+// never all in memory.
+bool NpzArrays::pack(const std::string& name, bool nan_is_fine, Features& x) {
+  const std::vector<int64_t> shape = about(name).shape;
+  const int64_t most = most_kept_sparse(shape[0], shape[1]);
+  if (most < 0 || about(name).fortran) return false;
+  SparseRows rows(shape[1]);
+  bool fine = true;
+  checked([&] {
+    archive_.read_rows(name, [&](const torch::Tensor& block) {
+      fine = add_rows(block.to(torch::kFloat32).contiguous(), most, nan_is_fine, rows);
+      return fine;
+    });
+    return 0;
+  });
+  if (fine) x = rows.finish();
+  return fine;
+}
+
+Features NpzArrays::dense(const std::string& name, bool nan_is_fine, bool may_pack) {
   Features x;
-  if (const torch::Tensor dense = find(name, 2); dense.defined()) {
-    const torch::Tensor values = dense.to(torch::kFloat32).contiguous();
-    if (!check_values(name, values, missing != "error")) return {};
-    if (values.size(1) > 0) x.dense = values;
-  }
+  if (!fits(name, 2) || (may_pack && pack(name, nan_is_fine, x))) return x;
+  const torch::Tensor values = find(name, 2).to(torch::kFloat32).contiguous();
+  if (!check_values(name, values, nan_is_fine) || values.size(1) == 0) return x;
+  x.dense = values;
+  if (!may_pack || !about(name).fortran) return x;
+  const int64_t most = most_kept_sparse(values.size(0), values.size(1));
+  SparseRows rows(values.size(1));
+  return most >= 0 && add_rows(values, most, nan_is_fine, rows) ? rows.finish() : x;
+}
+
+Features NpzArrays::features(const std::string& name, const std::string& missing, bool may_pack,
+                             int64_t* sparse) {
+  const int64_t before = problems_.count();
+  const Features dense_part = dense(name, missing != "error", may_pack);
+  if (problems_.count() > before) return {};
+  Features given;
   if (has(name + "_indptr") || has(name + "_indices")) {
-    torch::Tensor values = find(name + "_data", 1);
-    if (values.defined()) {
-      values =
-          numbers(name + "_data", has(name + "_indices") ? npz_.at(name + "_indices").numel() : -1);
+    torch::Tensor values;
+    if (archive_.has(name + "_data")) {
+      const bool counted = has(name + "_indices") && about(name + "_indices").shape.size() == 1;
+      const int64_t nnz = counted ? about(name + "_indices").shape[0] : -1;
+      values = numbers(name + "_data", nnz);
       if (!values.defined()) return {};
     }
-    x.sparse = pattern(name, values);
-    if (!x.sparse) return {};
-    x.sparse_values = values;
+    given.sparse = pattern(name, values);
+    if (!given.sparse) return {};
+    given.sparse_values = values;
   }
-  if (x.sparse && x.dense.defined() && x.sparse->rows() != x.dense.size(0)) {
-    problem(fmt::format("'{}' has {} rows, '{}_indptr' has {}", name, x.dense.size(0), name,
-                        x.sparse->rows()),
+  if (sparse) *sparse = given.sparse_width();
+  const bool both = given.sparse && (dense_part.sparse || dense_part.dense.defined());
+  if (both && given.rows() != dense_part.rows()) {
+    problem(fmt::format("'{}' has {} rows, '{}_indptr' has {}", name, dense_part.rows(), name,
+                        given.rows()),
             "dense and sparse columns belong to the same rows");
     return {};
   }
+  Features x = side_by_side(given, dense_part);
   if (has(name + "_shift") && (x.sparse || x.dense.defined())) {
     x.shift = numbers(name + "_shift", x.width());
     if (!x.shift.defined()) return {};

@@ -19,13 +19,34 @@ class Reader {
     read_edges();  // what is wrong with them can be told without the rest
     if (raw_.nodes > 0 && (!by_graph_ || raw_.parts.defined())) read_labels();
     context_.problems.stop_if_more_than(before);
+    warn_of_unused();
     return std::move(raw_);
   }
 
  private:
+  // Arrays that are there and make no difference: often they were meant to.
+  void warn_of_unused() {
+    for (const std::string& name : arrays_.unused()) {
+      std::string why, fix = "leave it out, or put its columns into x";
+      if (name == "train_mask" || name == "val_mask" || name == "test_mask") {
+        why = ": dataset.toml says what a domain is for, as a whole";
+        fix =
+            "save a file for each of training, validation and test; 'mask' tells which of its "
+            "items count";
+      } else if (name.rfind("edge_", 0) == 0 && !by_graph_) {
+        why = ": edges have features, weights and marks at graph level only";
+        fix = "leave it out, or put what it says of the nodes into x";
+      } else if (name == "y" || name == "mask" || name == "loss_mask" || name == "eval_mask") {
+        if (context_.purpose == Purpose::prediction) continue;
+      }
+      context_.problems.warn(
+          {arrays_.path(), 0, 0, fmt::format("array '{}' is not used{}", shown(name), why), fix});
+    }
+  }
+
   void read_nodes() {
     const int64_t before = context_.problems.count();
-    raw_.x = arrays_.features("x", context_.d.missing);
+    raw_.x = arrays_.features("x", context_.d.missing, !by_graph_, &raw_.x_sparse);
     if (!raw_.x.sparse && !raw_.x.dense.defined()) {
       if (context_.problems.count() > before) return;
       if (arrays_.has("x")) {
@@ -78,9 +99,8 @@ class Reader {
   }
 
   void read_edges() {
-    const torch::Tensor pairs =
-        arrays_.need("edge_index", 2, "save the edges as edge_index [2, edges]");
-    if (!pairs.defined()) return;
+    if (!arrays_.need("edge_index", 2, "save the edges as edge_index [2, edges]")) return;
+    const torch::Tensor pairs = arrays_.find("edge_index", 2);
     if (pairs.is_floating_point()) {
       return arrays_.problem("edge_index holds floating-point numbers",
                              "save edge_index.astype(\"int64\")");
@@ -96,24 +116,17 @@ class Reader {
     raw_.target = plain[1].contiguous();
     if (raw_.nodes > 0) check_ends();
     const int64_t edges = raw_.source.numel();
+    if (!by_graph_) return;
     const int64_t before = context_.problems.count();
-    Features edge_x = arrays_.features("edge_attr", context_.d.missing);
-    const bool featured = edge_x.sparse || edge_x.dense.defined();
-    if (context_.problems.count() == before && featured && edge_x.rows() != edges) {
-      arrays_.problem(fmt::format("edge_attr has {} rows for {} edges", edge_x.rows(), edges),
+    raw_.edge_x = arrays_.features("edge_attr", context_.d.missing);
+    const bool featured = raw_.edge_x.sparse || raw_.edge_x.dense.defined();
+    if (context_.problems.count() == before && featured && raw_.edge_x.rows() != edges) {
+      arrays_.problem(fmt::format("edge_attr has {} rows for {} edges", raw_.edge_x.rows(), edges),
                       "every edge needs one row");
     }
     raw_.weights = arrays_.numbers("edge_weight", edges);
     const torch::Tensor truth = arrays_.mask("edge_truth", edges);
     if (truth.defined()) raw_.truth = truth.to(torch::kUInt8);
-    if (by_graph_) {
-      raw_.edge_x = std::move(edge_x);
-    } else if (featured || raw_.weights.defined() || raw_.truth.defined()) {
-      raw_.weights = raw_.truth = torch::Tensor();
-      context_.notes.push_back(arrays_.path() +
-                               ": edge_attr, edge_weight and edge_truth are used at graph level "
-                               "only");
-    }
   }
 
   void check_ends() {
@@ -152,7 +165,7 @@ class Reader {
   void read_labels() {
     const int64_t items = raw_.items();
     if (!arrays_.has("y") && context_.purpose == Purpose::prediction) return;
-    if (!arrays_.need("y", 1, "save the classes of the nodes or graphs as y").defined()) return;
+    if (!arrays_.need("y", 1, "save the classes of the nodes or graphs as y")) return;
     raw_.y = arrays_.labels("y", items);
     if (!raw_.y.defined()) return;
     const torch::Tensor both = arrays_.mask("mask", items);

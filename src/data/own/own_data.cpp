@@ -38,7 +38,8 @@ bool is_own_data(const std::string& name) {
   std::error_code ignored;
   return name.find('/') != std::string::npos || path.extension() == ".toml" ||
          path.extension() == ".npz" ||
-         (!name.empty() && std::filesystem::is_directory(path, ignored));
+         (!name.empty() && (std::filesystem::is_directory(path, ignored) ||
+                            (own::is_table(name) && std::filesystem::exists(path, ignored))));
 }
 
 Task load_own(const std::string& path) {
@@ -46,13 +47,15 @@ Task load_own(const std::string& path) {
   return own::load(path, false, problems);
 }
 
-std::vector<Problem> check_own(const std::string& path, bool allow_missing) {
+std::vector<Problem> check_own(const std::string& path, bool allow_missing,
+                               std::vector<Problem>* warnings) {
   own::Problems problems(true);
   try {
     own::load(path, allow_missing, problems);
   } catch (const own::Stopped&) {
     // The reasons are in the list.
   }
+  if (warnings) *warnings = problems.warnings();
   return problems.take();
 }
 

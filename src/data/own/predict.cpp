@@ -41,6 +41,15 @@ Description describe(const std::string& path, const std::string& level, const Pr
     while (d.folder.size() > 1 && d.folder.back() == '/') d.folder.pop_back();
     d.name = fs::path(d.folder).filename().string();
     d.csv = model.csv;
+    for (const std::string& name : {d.csv.nodes, d.csv.edges, d.csv.graphs}) {
+      if (!leaves_folder(name)) continue;
+      problems.stop(
+          {path, 0, 0,
+           fmt::format("the model asks for the table '{}', which lies outside this folder",
+                       shown(name)),
+           "put the table into the folder and name it in a dataset.toml: [csv] nodes = "
+           "\"...\""});
+    }
     // Tables of one domain need no column that names it.
     if (!names_domains(d, level, problems)) d.csv.domain.clear();
   }
@@ -162,17 +171,17 @@ void check_widths(const RawDomain& raw, const Preprocessing& model, int64_t feat
     for (const ColumnRule& rule : rules) count += rule.flag;
     return count;
   };
-  const auto check = [&](const Features& x, const std::vector<ColumnRule>& rules, int64_t width,
-                         const char* name) {
+  const auto check = [&](const Features& x, int64_t given, const std::vector<ColumnRule>& rules,
+                         int64_t width, const char* name) {
     check_width(raw, x, width - flags(rules), name, problems);
     const auto ruled = static_cast<int64_t>(rules.size());
-    if (ruled == 0 || (x.dense.defined() && x.dense.size(1) == ruled)) return;
+    if (ruled == 0 || x.width() - given == ruled) return;
     problems.stop({raw.file, 0, 0,
                    fmt::format("{} has not the {} dense columns of the training data", name, ruled),
                    "save the same columns as dense and as sparse ones"});
   };
-  check(raw.x, model.columns, features, "x");
-  check(raw.edge_x, model.edge_columns, edge_features, "edge_attr");
+  check(raw.x, raw.x_sparse, model.columns, features, "x");
+  check(raw.edge_x, raw.edge_x.sparse_width(), model.edge_columns, edge_features, "edge_attr");
 }
 
 }  // namespace

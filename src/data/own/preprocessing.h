@@ -29,8 +29,10 @@ std::string to_json(const Preprocessing& preprocessing);
 /// The empty text gives the default. Error(data) for anything else that to_json did not write.
 Preprocessing preprocessing_from_json(const std::string& text);
 
-/// The dense columns of an array as a table, named "x[0]", "x[1]", ...
-std::shared_ptr<const Columns> columns_of(const torch::Tensor& dense, const std::string& name);
+/// The columns from `first` on, those that the file holds dense, as a table; they are named "x[0]",
+/// "x[1]", ...
+std::shared_ptr<const Columns> columns_of(const Features& x, int64_t first,
+                                          const std::string& name);
 
 /// The domain with its features; labels are left to the caller. Categories that the rules do not
 /// know are told in `notes`.

@@ -1,5 +1,6 @@
 #include "problems.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace grm {
@@ -27,6 +28,14 @@ void Problems::add(Problem problem) {
     return;
   }
   list_.push_back(std::move(problem));
+}
+
+void Problems::warn(Problem warning) {
+  const auto same = [&](const Problem& known) { return known.text() == warning.text(); };
+  if (warnings_.size() >= kMostOfAFile) return;
+  if (std::none_of(warnings_.begin(), warnings_.end(), same)) {
+    warnings_.push_back(std::move(warning));
+  }
 }
 
 void Problems::stop(Problem problem) {

@@ -29,6 +29,8 @@ class Problems {
 
   void add(Problem problem);
   [[noreturn]] void stop(Problem problem);
+  /// Something that may be meant so, and then is no problem.
+  void warn(Problem warning);
   /// What a reader of another station threw about `file`, as a problem with its line.
   [[noreturn]] void stop(const std::string& file, const Error& error, const std::string& fix = "");
 
@@ -39,11 +41,12 @@ class Problems {
   }
   /// All of them; for each file with more than a hundred the last one says how many are left out.
   std::vector<Problem> take();
+  const std::vector<Problem>& warnings() const { return warnings_; }
 
  private:
   bool collect_;
   int64_t count_ = 0;
-  std::vector<Problem> list_;
+  std::vector<Problem> list_, warnings_;
   std::map<std::string, int64_t> of_file_;
 };
 

@@ -33,6 +33,7 @@ struct RawDomain {
   std::shared_ptr<const Columns> columns, edge_columns;
   torch::Tensor rows, edge_rows;  // [nodes], [pairs] int64: rows of these tables
   Features x, edge_x;
+  int64_t x_sparse = 0;  // columns of x that the file holds sparse; the others it holds dense
 
   // Labels: rows of a column of texts, or numbers. Both undefined: there are none.
   std::shared_ptr<const LabelTexts> label_texts;

@@ -100,8 +100,10 @@ class Reader {
     const RawDomain* first = nullptr;
     for (const ReadDomain& each : into_.domains) {
       if (!first) first = &each.raw;
-      compare(*first, each.raw, first->x, each.raw.x, "x");
-      compare(*first, each.raw, first->edge_x, each.raw.edge_x, "edge_attr");
+      compare({first->x, first->x_sparse, first->file},
+              {each.raw.x, each.raw.x_sparse, each.raw.file}, "x");
+      compare({first->edge_x, first->edge_x.sparse_width(), first->file},
+              {each.raw.edge_x, each.raw.edge_x.sparse_width(), each.raw.file}, "edge_attr");
       if (first->weights.defined() != each.raw.weights.defined()) {
         context_.problems.add(
             {each.raw.file, 0, 0,
@@ -112,17 +114,23 @@ class Reader {
     }
   }
 
-  void compare(const RawDomain& first, const RawDomain& other, const Features& a, const Features& b,
-               const char* name) {
-    const auto dense = [](const Features& x) { return x.dense.defined() ? x.dense.size(1) : 0; };
-    if (a.sparse_width() == b.sparse_width() && dense(a) == dense(b)) return;
-    const auto text = [&](const Features& x) {
-      return x.sparse ? fmt::format("{} sparse and {} dense columns", x.sparse_width(), dense(x))
-                      : fmt::format("{} columns", dense(x));
-    };
+  struct Given {
+    const Features& x;
+    int64_t sparse;  // columns
+    const std::string& file;
+
+    int64_t dense() const { return x.width() - sparse; }
+    std::string text() const {
+      return sparse > 0 ? fmt::format("{} sparse and {} dense columns", sparse, dense())
+                        : fmt::format("{} columns", dense());
+    }
+  };
+
+  void compare(const Given& first, const Given& other, const char* name) {
+    if (first.sparse == other.sparse && first.dense() == other.dense()) return;
     context_.problems.add(
         {other.file, 0, 0,
-         fmt::format("{} has {}, but {} has {}", name, text(b), first.file, text(a)),
+         fmt::format("{} has {}, but {} has {}", name, other.text(), first.file, first.text()),
          "all domains need the same columns in the same order"});
   }
 

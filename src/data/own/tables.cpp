@@ -33,13 +33,20 @@ void make_plans(const ReadContext& context, const CsvFile& nodes, const CsvFile&
     context.problems.add({nodes.path(), 1, 0, "no column is left for features",
                           "add a column of numbers; where there are none, a constant one"});
   }
-  const auto tell = [&](const CsvFile& file, const std::vector<std::string>& names) {
+  const auto tell = [&](const CsvFile& file, const std::vector<std::string>& names,
+                        const std::string& fix) {
     if (names.empty()) return;
-    context.notes.push_back(
-        fmt::format("{}: columns that are not used: {}", file.path(), fmt::join(names, ", ")));
+    const bool one = names.size() == 1;
+    context.problems.warn(
+        {file.path(), 1, one ? file.find(names[0]) + 1 : 0,
+         fmt::format("{}: {}", one ? "a column that is not used" : "columns that are not used",
+                     shown(fmt::format("{}", fmt::join(names, ", ")))),
+         fix});
   };
-  tell(nodes, of_nodes);
-  tell(edges, of_edges);
+  tell(nodes, of_nodes, "name them under [columns] as numeric or categorical, or under ignore");
+  tell(edges, of_edges,
+       d.level == "node" ? "edges have features at graph level only; leave them out"
+                         : "name them under [edge_columns], or under its ignore");
 }
 
 // Which of the wanted domains every text of the domain column is.
