@@ -193,7 +193,7 @@ def faults(result, *, codes=GOOD_CODES, signals=(), message=True, bound=None, st
     told = result.err.strip() or b'"error"' in result.out or b'"problems"' in result.out
     if code > 0 and message and not told:
         found.append("failed without a message")
-    if code == 4 and re.search(rb"grm: out of memory", result.err):
+    if code == 4 and re.search(rb"grm: out of memory|allocate memory|to allocate", result.err):
         found.append("ran out of memory instead of refusing")
     if bound is not None and result.rss > bound:
         found.append(f"took {result.rss:.0f} MiB where {bound:.0f} are allowed")
