@@ -4,6 +4,7 @@
 #include "grm/core/clock.h"
 #include "grm/train/explain.h"
 #include "grm/train/trainer.h"
+#include "reliability.h"
 
 namespace grm::cli {
 namespace {
@@ -14,27 +15,34 @@ int eval(const std::string& path, const Common& common) {
   const Stopwatch watch;
   ordered_json domains = ordered_json::array();
   std::vector<std::vector<std::string>> rows = {
-      {"domain", "role", to_string(model.task.metric), "constant"}};
+      {"domain", "role", to_string(model.task.metric), "constant", "ECE"}};
+  BeforeAfter test;
   ordered_json out = {{"run", path},
                       {"dataset", model.task.name},
                       {"method", model.config->method_name()},
                       {"preset", model.config->method.preset()},
                       {"seed", model.seed},
                       {"epoch", model.epoch},
+                      {"temperature", model.temperature},
                       {"metric", to_string(model.task.metric)},
                       {"unit", "percent"}};
   for (const Role role : {Role::train, Role::validation, Role::test}) {
-    const std::vector<DomainScore> scores = evaluate(*model.method, model.task, role);
+    const std::vector<GroupLogits> groups = group_logits(*model.method, model.task, role);
+    const std::vector<DomainScore> scores = scores_of(model.task.metric, groups);
     const std::vector<DomainScore> constant = constant_scores(model.task, role);
     for (size_t k = 0; k < scores.size(); ++k) {
       domains.push_back({{"domain", scores[k].domain},
                          {"role", to_string(role)},
                          {"value", scores[k].value},
                          {"constant", constant[k].value}});
+      const BeforeAfter reliable = before_after({groups[k]}, model.temperature);
+      add_reliability(domains.back(), reliable);
       rows.push_back({scores[k].domain, to_string(role), fmt::format("{:.2f}", scores[k].value),
-                      fmt::format("{:.2f}", constant[k].value)});
+                      fmt::format("{:.2f}", constant[k].value),
+                      fmt::format("{:.2f}", reliable.after.ece)});
     }
     if (role == Role::test) {
+      test = before_after(groups, model.temperature);
       out["min"] = min_score(scores);
       out["avg"] = mean_score(scores);
       rows.push_back({"Min", "", fmt::format("{:.2f}", min_score(scores)), ""});
@@ -42,6 +50,7 @@ int eval(const std::string& path, const Common& common) {
     }
   }
   out["domains"] = domains;
+  add_reliability(out["test"], test);
   // Data that knows which edges make its labels: how well the method's scores find them.
   std::vector<std::vector<std::string>> found = {
       {"edges found", "ROC-AUC", "mean per graph", "precision@k", "graphs"}};
@@ -60,6 +69,7 @@ int eval(const std::string& path, const Common& common) {
     print_json(out);
   } else {
     print_table(rows);
+    print_reliability(test, model.temperature);
     if (found.size() > 1) {
       fmt::print("\n");
       print_table(found);

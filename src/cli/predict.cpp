@@ -20,6 +20,7 @@ namespace {
 
 struct PredictFlags {
   std::string run, data, out;
+  bool raw = false;
 };
 
 struct Stopped {};  // thrown between two pieces of work after Ctrl-C
@@ -112,6 +113,7 @@ ordered_json to_json(const PredictFlags& flags, const Model& model, size_t domai
                       {"preset", about.preset},
                       {"seed", about.seed},
                       {"epoch", about.epoch},
+                      {"temperature", model.temperature()},
                       {"data", flags.data},
                       {"out", flags.out.empty() ? ordered_json() : ordered_json(flags.out)},
                       {"domains", domains},
@@ -127,8 +129,10 @@ ordered_json to_json(const PredictFlags& flags, const Model& model, size_t domai
   out["unit"] = "percent";
   out["scores"] = ordered_json::array();
   for (const PredictionScore& score : s.scores) {
-    out["scores"].push_back(
-        {{"domain", score.domain}, {"labelled", score.labelled}, {"value", score.value}});
+    out["scores"].push_back({{"domain", score.domain},
+                             {"labelled", score.labelled},
+                             {"value", score.value},
+                             {"ece", score.ece}});
   }
   out["notes"] = s.notes;
   return out;
@@ -145,8 +149,8 @@ void tell(const PredictFlags& flags, const Model& model, const PredictionSummary
            counts);
   if (s.sampled) log_info("mean spread over samples {:.4f}", s.mean_spread);
   for (const PredictionScore& score : s.scores) {
-    log_info("{}: {} {:.2f} on {} labels", score.domain, to_string(model.about().metric),
-             score.value, score.labelled);
+    log_info("{}: {} {:.2f} on {} labels, calibration error {:.2f}", score.domain,
+             to_string(model.about().metric), score.value, score.labelled, score.ece);
   }
   if (!flags.out.empty()) log_info("written to {}", flags.out);
 }
@@ -156,6 +160,7 @@ int predict(const PredictFlags& flags, const Common& common) {
   const Stopwatch watch;
   common.use_device();
   Model model = load(flags.run);
+  if (flags.raw) model.set_temperature(1.0);
   const std::vector<Asked> data = data_to_predict(model, flags.data, common.data_context());
   Output output(flags.out, /*to_stdout=*/!common.json);
   PredictionSummary summary;
@@ -191,6 +196,10 @@ void add_predict(CLI::App& app, Common& common, Action& action) {
       ->required();
   verb->add_option("--out", flags->out,
                    "CSV file (default: standard output; with --json: no lines, the summary alone)");
+  verb->add_flag(
+      "--raw", flags->raw,
+      "probabilities as the model computes them, without the temperature that was fitted "
+      "on validation; classes are the same");
   verb->footer(
       "Columns: domain, id, class, label, p_LABEL for each class, spread (standard deviation over\n"
       "the samples of the probability of the predicted class; empty for methods that do not\n"

@@ -25,13 +25,6 @@ constexpr Type kTypes[] = {{"F64", torch::kFloat64}, {"F32", torch::kFloat32},
 constexpr const char* kMetadata = "__metadata__";
 constexpr int64_t kLengthBytes = 8;
 
-const char* type_name(torch::ScalarType scalar) {
-  for (const Type& type : kTypes) {
-    if (type.scalar == scalar) return type.name;
-  }
-  return nullptr;
-}
-
 std::optional<torch::ScalarType> scalar_type(const std::string& name) {
   for (const Type& type : kTypes) {
     if (name == type.name) return type.scalar;
@@ -144,10 +137,18 @@ torch::Tensor copy_tensor(const Slot& slot, std::string_view data, const std::st
 
 }  // namespace
 
+const char* safetensors_type(torch::ScalarType scalar) {
+  for (const Type& type : kTypes) {
+    if (type.scalar == scalar) return type.name;
+  }
+  return nullptr;
+}
+
 std::string to_safetensors(const TensorFile& file) {
   std::vector<std::pair<std::string, torch::Tensor>> ordered;
   for (const auto& [name, tensor] : file.tensors) {
-    if (!tensor.defined() || type_name(tensor.scalar_type()) == nullptr || name == kMetadata) {
+    if (!tensor.defined() || safetensors_type(tensor.scalar_type()) == nullptr ||
+        name == kMetadata) {
       fail(ErrorKind::data, "safetensors: '{}' cannot be stored: {}", name,
            !tensor.defined()   ? std::string("the tensor is undefined")
            : name == kMetadata ? std::string("the name is reserved")
@@ -166,7 +167,7 @@ std::string to_safetensors(const TensorFile& file) {
   int64_t at = 0;
   for (const auto& [name, tensor] : ordered) {
     const auto size = static_cast<int64_t>(tensor.nbytes());
-    header[name] = {{"dtype", type_name(tensor.scalar_type())},
+    header[name] = {{"dtype", safetensors_type(tensor.scalar_type())},
                     {"shape", tensor.sizes().vec()},
                     {"data_offsets", {at, at + size}}};
     at += size;

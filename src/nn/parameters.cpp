@@ -7,6 +7,7 @@
 
 #include "dispatch.h"
 #include "grm/core/error.h"
+#include "grm/nn/parameter_budget.h"
 
 namespace grm::nn {
 namespace {
@@ -51,6 +52,28 @@ std::string shape_text(at::IntArrayRef shape) {
   return text + "]";
 }
 
+int64_t bytes_of(torch::Dtype dtype) {
+  return static_cast<int64_t>(torch::elementSize(dtype));
+}
+
+// What can be used as it is: numbers of the model's own type, all of them finite.
+void check_saved(const std::string& name, const torch::Tensor& saved, const torch::Tensor& own) {
+  if (saved.sizes() != own.sizes()) {
+    fail(ErrorKind::shape, "the saved tensor '{}' has shape {}, but the model expects {}", name,
+         shape_text(saved.sizes()), shape_text(own.sizes()));
+  }
+  if (saved.scalar_type() != own.scalar_type()) {
+    fail(ErrorKind::data, "the saved tensor '{}' is of type {}, but the model expects {}", name,
+         c10::toString(saved.scalar_type()), c10::toString(own.scalar_type()));
+  }
+  if (!torch::isfinite(saved).all().item<bool>()) {
+    fail(ErrorKind::data,
+         "the saved tensor '{}' holds a number that is not finite: training had diverged, or the "
+         "file was changed or damaged",
+         name);
+  }
+}
+
 void check_rate(double p) {
   if (!(p >= 0.0 && p < 1.0)) {
     fail(ErrorKind::config, "the dropout rate is {}, but it must be at least 0 and below 1", p);
@@ -69,6 +92,7 @@ void ParameterSet::check_new(const std::string& name) const {
 
 torch::Tensor ParameterSet::parameter(const std::string& name, const torch::Tensor& initial) {
   check_new(name);
+  ParameterBudget::spend(name, initial.sizes(), bytes_of(dtype_));
   torch::Tensor value = torch::empty(initial.sizes(), torch::dtype(dtype_).device(device_));
   value.copy_(initial.detach());
   parameters_.emplace_back(name, value.set_requires_grad(true));
@@ -76,6 +100,7 @@ torch::Tensor ParameterSet::parameter(const std::string& name, const torch::Tens
 }
 
 torch::Tensor ParameterSet::uniform(const std::string& name, at::IntArrayRef shape, double bound) {
+  ParameterBudget::spend(name, shape, bytes_of(dtype_));
   torch::Tensor value = torch::empty(shape, torch::dtype(dtype_));
   const Stream stream = init_.stream("init/" + name);
   AT_DISPATCH_FLOATING_TYPES(dtype_, "uniform", [&] {
@@ -90,11 +115,13 @@ torch::Tensor ParameterSet::glorot(const std::string& name, int64_t fan_in, int6
 }
 
 torch::Tensor ParameterSet::constant(const std::string& name, at::IntArrayRef shape, double value) {
+  ParameterBudget::spend(name, shape, bytes_of(dtype_));
   return parameter(name, torch::full(shape, value, torch::dtype(dtype_)));
 }
 
 torch::Tensor ParameterSet::buffer(const std::string& name, at::IntArrayRef shape, double value) {
   check_new(name);
+  ParameterBudget::spend(name, shape, bytes_of(dtype_));
   buffers_.emplace_back(name, torch::full(shape, value, torch::dtype(dtype_).device(device_)));
   return buffers_.back().second;
 }
@@ -139,10 +166,7 @@ void ParameterSet::restore(const std::map<std::string, torch::Tensor>& state) {
       fail(ErrorKind::data, "the saved model lacks the tensor '{}' of shape {}", name,
            shape_text(tensor.sizes()));
     }
-    if (found->second.sizes() != tensor.sizes()) {
-      fail(ErrorKind::shape, "the saved tensor '{}' has shape {}, but the model expects {}", name,
-           shape_text(found->second.sizes()), shape_text(tensor.sizes()));
-    }
+    check_saved(name, found->second, tensor);
   }
   if (state.size() != all.size()) {
     std::map<std::string, torch::Tensor> rest = state;

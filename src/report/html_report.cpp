@@ -97,6 +97,8 @@ HtmlPage make_page(const HtmlReport& report, study::TableOptions options,
   add("published", "Comparison with published values",
       published_section(beside, published, kTables),
       "nothing is published for these datasets and methods");
+  add("reliability", "Reliability of probabilities", reliability_section(report),
+      "no run has fitted a temperature (runs of older versions, or train.calibrate = false)");
   add("curves", "Training curves", curves_section(report),
       "no run folder with a training log of two epochs or more");
   add("shift", "Shift between domains", shift_section(report), "");

@@ -17,6 +17,8 @@ std::string comparison_section(const study::ScoreTable& table, const std::string
 /// Ours beside the published values; "" where nothing is published.
 std::string published_section(const study::ScoreTable& table, const Published& published,
                               const std::vector<std::string>& tables);
+/// Calibration errors and reliability curves; "" if no run has them.
+std::string reliability_section(const HtmlReport& report);
 std::string curves_section(const HtmlReport& report);
 std::string shift_section(const HtmlReport& report);
 std::string gallery_section(const HtmlReport& report);

@@ -45,6 +45,8 @@ void check_state(const TrainingState& state, const std::string& path) {
 
 // The method's own tensors are its own to judge, also by what torch thinks of their shapes.
 void restore(Method& method, const Tensors& all) {
+  // The chosen model is used at the end only; that it can be is known now.
+  if (const Tensors best = take(all, "best/"); !best.empty()) method.parameters().restore(best);
   method.parameters().restore(take(all, "model/"));
   const std::vector<nn::Adam*> optimisers = method.optimisers();
   for (size_t k = 0; k < optimisers.size(); ++k) {

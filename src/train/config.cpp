@@ -26,6 +26,9 @@ void TrainOptions::declare(OptionList& list) {
   list.choice("selection", selection, {"val", "last", "oracle"},
               "which epoch's model is kept and reported: best validation, the last, or best test "
               "(an upper bound, not a result; needs test = every)");
+  list.add("calibrate", calibrate,
+           "fit a temperature on validation when the model is chosen, so that its probabilities "
+           "mean what they say; it changes no class and no score");
   list.add("seeds", seeds, {1, 100000}, "independent runs");
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
@@ -76,6 +79,7 @@ std::string RunConfig::to_toml(int64_t seed) const {
   for (const Option& o : train_options_.options()) {
     if (o.key == "seeds" || o.key == "first_seed" || o.key == "checkpoint_seconds") continue;
     if (o.key == "device" && train.device == "cpu") continue;
+    if (o.key == "calibrate" && train.calibrate) continue;
     text += fmt::format("{} = {}\n", o.key, o.get());
   }
   return text;

@@ -13,45 +13,56 @@ namespace {
 
 using LogitsOf = std::function<torch::Tensor(const Domain&)>;
 
-std::vector<DomainScore> score_groups(const Task& task, Role role, const LogitsOf& logits_of) {
-  struct Group {
+std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& logits_of) {
+  struct Parts {
     std::string name;
     std::vector<torch::Tensor> logits, y;
   };
-  std::vector<Group> groups;
+  std::vector<Parts> all;
   for (const Domain& domain : task.domains(role)) {
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& g) { return g.name == domain.group; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {domain.group, {}, {}});
-    group->logits.push_back(logits_of(domain));
-    group->y.push_back(domain.labels.y.index_select(0, domain.labels.evaluate));
+    auto parts = std::find_if(all.begin(), all.end(),
+                              [&](const Parts& p) { return p.name == domain.group; });
+    if (parts == all.end()) parts = all.insert(all.end(), {domain.group, {}, {}});
+    parts->logits.push_back(logits_of(domain));
+    parts->y.push_back(domain.labels.y.index_select(0, domain.labels.evaluate));
   }
-  std::vector<DomainScore> scores;
-  for (const Group& group : groups) {
-    const torch::Tensor logits = torch::cat(group.logits);
-    if (torch::isnan(logits).any().item<bool>()) {
+  std::vector<GroupLogits> groups;
+  for (const Parts& parts : all) {
+    groups.push_back({parts.name, torch::cat(parts.logits), torch::cat(parts.y)});
+    if (torch::isnan(groups.back().logits).any().item<bool>()) {
       fail(ErrorKind::config,
            "the predictions for {} are not numbers: training has diverged; a smaller method.lr "
            "usually helps",
-           group.name);
+           parts.name);
     }
-    scores.push_back({group.name, score(task.metric, logits, torch::cat(group.y))});
   }
-  return scores;
+  return groups;
 }
 
 }  // namespace
 
-std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role) {
-  return score_groups(task, role, [&](const Domain& domain) {
-    return predict(domain.graph, domain.labels.evaluate).cpu();
+std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLogits>& groups) {
+  std::vector<DomainScore> scores;
+  for (const GroupLogits& group : groups) {
+    scores.push_back({group.name, score(metric, group.logits, group.y)});
+  }
+  return scores;
+}
+
+std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role) {
+  return collect(task, role, [&](const Domain& domain) {
+    return method.logits(domain.graph, domain.labels.evaluate).cpu();
   });
 }
 
+std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role) {
+  return scores_of(task.metric, collect(task, role, [&](const Domain& domain) {
+                     return predict(domain.graph, domain.labels.evaluate).cpu();
+                   }));
+}
+
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
-  return evaluate(
-      [&](const Graph& graph, const torch::Tensor& nodes) { return method.logits(graph, nodes); },
-      task, role);
+  return scores_of(task.metric, group_logits(method, task, role));
 }
 
 std::vector<DomainScore> constant_scores(const Task& task, Role role) {
@@ -63,9 +74,9 @@ std::vector<DomainScore> constant_scores(const Task& task, Role role) {
   torch::Tensor row = torch::zeros({1, task.classes});
   row[0][counts.argmax().item<int64_t>()] = 1.0;
   if (task.metric == MetricKind::roc_auc) row.zero_();
-  return score_groups(task, role, [&](const Domain& domain) {
-    return row.expand({domain.labels.evaluate.numel(), task.classes});
-  });
+  return scores_of(task.metric, collect(task, role, [&](const Domain& domain) {
+                     return row.expand({domain.labels.evaluate.numel(), task.classes});
+                   }));
 }
 
 double mean_score(const std::vector<DomainScore>& scores) {

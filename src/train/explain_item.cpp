@@ -9,11 +9,13 @@
 
 #include "grm/core/error.h"
 #include "grm/graph/batch.h"
-#include "grm/nn/losses.h"
+#include "grm/train/calibration.h"
 #include "grm/train/metrics.h"
 
 namespace grm {
 namespace {
+
+constexpr double kSigmas = 2.0;  // what is closer than so many spreads is not told apart
 
 // Position of the stored pair source -> target, or -1.
 int64_t find_edge(const Csr& in, int64_t source, int64_t target) {
@@ -90,17 +92,34 @@ void tie(const GeneratedGraph& g, ItemExplanation& e) {
   }
 }
 
+double rounding(const ItemExplanation& e) {
+  return 1e-9 * std::max(1.0, std::abs(e.threshold));
+}
+
+// Mean, range and noise of the weights.
+void measure(ItemExplanation& e) {
+  e.threshold = e.noise = 0.0;
+  const auto edges = static_cast<double>(e.edges.size());
+  for (const ExplainedEdge& edge : e.edges) {
+    e.threshold += edge.weight / edges;
+    e.noise += edge.spread / edges;
+    const bool first = &edge == &e.edges.front();
+    e.low = first ? edge.weight : std::min(e.low, edge.weight);
+    e.high = first ? edge.weight : std::max(e.high, edge.weight);
+  }
+  e.differ = e.high - e.low > std::max(kSigmas * e.noise, rounding(e));
+}
+
 // Compares the edges with the observed ones and with each other.
 void judge(const Domain& domain, const int64_t* nodes, ItemExplanation& e) {
   const Csr& in = domain.graph.edges->in;
   const torch::Tensor& truth = domain.labels.edge_truth;
-  e.threshold = 0.0;
-  for (const ExplainedEdge& edge : e.edges) {
-    e.threshold += edge.weight / static_cast<double>(e.edges.size());
-  }
-  // Equal weights are all at the mean, whatever the rounding of the sum.
-  const double line = e.threshold - 1e-9 * std::max(1.0, std::abs(e.threshold));
+  measure(e);
+  // Equal weights are all at the mean, whatever the rounding of the sum; and so are those that
+  // differ by less than chance makes them.
+  const double line = e.differ ? e.threshold - rounding(e) : e.low;
   for (ExplainedEdge& edge : e.edges) {
+    edge.clear = e.differ && std::abs(edge.weight - e.threshold) > kSigmas * edge.spread;
     const int64_t there = find_edge(in, nodes[edge.source], nodes[edge.target]);
     const int64_t back = find_edge(in, nodes[edge.target], nodes[edge.source]);
     edge.forward = there >= 0;
@@ -139,8 +158,25 @@ int64_t ItemExplanation::count(EdgeFate fate) const {
                        [&](const ExplainedEdge& edge) { return edge.fate == fate; });
 }
 
+int64_t ItemExplanation::unclear() const {
+  return std::count_if(edges.begin(), edges.end(),
+                       [](const ExplainedEdge& edge) { return !edge.clear; });
+}
+
+std::string no_difference(const ItemExplanation& e) {
+  if (e.differ || e.edges.size() < 2) return "";
+  if (e.high - e.low <= rounding(e)) {
+    return "The weights do not differ: all of them are equal, so the model does not tell these "
+           "edges apart.";
+  }
+  return fmt::format(
+      "The weights do not differ: they span {:.2g} (from {:.4f} to {:.4f}), while a weight varies "
+      "by {:.2g} from sample to sample.",
+      e.high - e.low, e.low, e.high, e.noise);
+}
+
 ItemExplanation explain_item(Method& method, const std::string& name, const Domain& domain,
-                             int64_t item) {
+                             int64_t item, double temperature) {
   const Graph& graph = domain.graph;
   ensure(item >= 0 && item < graph.items(), "explain_item: an item of the domain");
   ItemExplanation e;
@@ -155,7 +191,8 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   e.item = item;
   e.name = called(item);
   const torch::Tensor logits = method.logits(graph, torch::full({1}, item, torch::kInt64)).cpu();
-  const torch::Tensor p = nn::class_probabilities(logits.detach()).to(torch::kFloat64).contiguous();
+  const torch::Tensor p =
+      tempered_probabilities(logits.detach(), temperature).to(torch::kFloat64).contiguous();
   e.probabilities.assign(p.data_ptr<double>(), p.data_ptr<double>() + p.numel());
   e.predicted = predicted_class(logits.detach()).item<int64_t>();
   if (domain.labels.y.defined()) e.label = domain.labels.y[item].item<int64_t>();

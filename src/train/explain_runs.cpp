@@ -154,7 +154,8 @@ ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& con
   ExplainedRuns all;
   for (size_t k = 0; k < models.size(); ++k) {
     const ModelAbout& about = models[k].about();
-    all.runs.push_back(explain_item(models[k].method(), about.method, domain, item));
+    all.runs.push_back(
+        explain_item(models[k].method(), about.method, domain, item, models[k].temperature()));
     ItemExplanation& e = all.runs.back();
     e.run = paths[k];
     e.dataset = request.data.empty() ? about.dataset : request.data;

@@ -1,14 +1,18 @@
 #include "grm/train/model_file.h"
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
 #include "grm/core/json_number.h"
 #include "grm/core/json_text.h"
+#include "grm/core/log.h"
 #include "grm/io/safetensors.h"
+#include "grm/nn/parameter_budget.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
+#include "model_digest.h"
 
 namespace grm {
 namespace {
@@ -17,8 +21,11 @@ using nlohmann::json;
 
 // 1: weights, configuration, classes, features, metric, hashes.
 // 2: all that prediction needs without the training data.
-constexpr int64_t kFormat = 2;
+// 3: a digest of the whole, and the temperature of its probabilities.
+constexpr int64_t kFormat = 3;
 constexpr int64_t kMostColumns = int64_t{1} << 31;
+// What building a model may allocate: a few times its weights, and something for small ones.
+constexpr int64_t kTimesWeights = 4, kSomething = int64_t{32} << 20;
 
 std::string file_of(const std::string& path) {
   std::error_code ignored;
@@ -50,7 +57,24 @@ void check_version(const json& about, const std::string& path) {
        path, format, about.value("grm", "of an unknown version"), GRM_VERSION, kFormat);
 }
 
-// What the configuration says, which both formats hold.
+void check_digest(const io::TensorFile& file, int64_t format, const std::string& path) {
+  const auto digest = file.metadata.find(kDigestEntry);
+  if (format < 3) {
+    log_info(
+        "{}: a model of format {}, which has no digest of its contents: changes to it would "
+        "not be noticed",
+        path, format);
+    return;
+  }
+  if (digest == file.metadata.end() || digest->second != model_digest(file)) {
+    fail(ErrorKind::data,
+         "{}: its contents do not have the digest that was written with them: the file was changed "
+         "or damaged; take a copy that is whole, or train it again",
+         path);
+  }
+}
+
+// What the configuration says, which all formats hold.
 void read_config(ModelAbout& about, const std::string& path) {
   ConfigSections sections = config_sections(about.config, path);
   auto& dataset = sections["dataset"];
@@ -73,6 +97,11 @@ void check_shape(const ModelAbout& about, const std::string& path) {
   const auto fits = [](const std::vector<std::string>& names, int64_t count) {
     return names.empty() || static_cast<int64_t>(names.size()) == count;
   };
+  const double t = about.temperature;
+  if (!(t >= kLeastTemperature && t <= kMostTemperature)) {
+    fail(ErrorKind::data, "{}: damaged description: its temperature is {}, expected {} to {}", path,
+         t, kLeastTemperature, kMostTemperature);
+  }
   if (!within(about.classes, 1) || !within(about.features, 1) || !within(about.edge_features, 0) ||
       (about.level != "node" && about.level != "graph") ||
       !fits(about.label_names, about.classes) || !fits(about.feature_names, about.features)) {
@@ -95,6 +124,7 @@ ModelAbout read_about(const std::string& text, const std::string& path) {
     about.metric = named(j.at("metric"),
                          {MetricKind::accuracy, MetricKind::roc_auc, MetricKind::macro_f1}, path);
     about.data_hashes = j.at("data_hashes").get<std::map<std::string, std::string>>();
+    about.temperature = j.value("temperature", 1.0);
     read_config(about, path);
     if (about.format == 1) {
       about.level = find_dataset(about.dataset).level;
@@ -116,10 +146,24 @@ ModelAbout read_about(const std::string& text, const std::string& path) {
   return about;
 }
 
+// A model of the file's weights. Nothing is allocated for options that do not belong to them.
+std::unique_ptr<Method> with_weights(const ModelFile& file,
+                                     const std::function<std::unique_ptr<Method>()>& build) {
+  int64_t bytes = 0;
+  for (const auto& entry : file.weights) bytes += static_cast<int64_t>(entry.second.nbytes());
+  std::unique_ptr<Method> method;
+  {
+    const nn::ParameterBudget budget(kTimesWeights * bytes + kSomething);
+    method = build();
+  }
+  method->parameters().restore(file.weights);
+  return method;
+}
+
 }  // namespace
 
 void write_model(const std::string& path, Method& method, const RunConfig& config, const Task& task,
-                 int64_t seed, int64_t epoch) {
+                 int64_t seed, int64_t epoch, double temperature) {
   const TrainView view = task.train_view();
   io::TensorFile file;
   file.tensors = method.parameters().snapshot();
@@ -128,6 +172,7 @@ void write_model(const std::string& path, Method& method, const RunConfig& confi
                       {"config", config.to_toml(seed)},
                       {"seed", seed},
                       {"epoch", epoch},
+                      {"temperature", temperature},
                       {"level", view.level},
                       {"classes", view.classes},
                       {"features", view.features},
@@ -140,6 +185,7 @@ void write_model(const std::string& path, Method& method, const RunConfig& confi
                       {"data_hashes", task.hashes}};
   // Names of a user's labels and columns need not be UTF-8; a model is not lost over one.
   file.metadata["grm"] = about.dump(-1, ' ', false, json::error_handler_t::replace);
+  file.metadata[kDigestEntry] = model_digest(file);
   io::write_safetensors(path, file);
 }
 
@@ -152,6 +198,7 @@ ModelFile read_model(const std::string& path) {
     fail(ErrorKind::data, "{}: a safetensors file, but not a model of this program", model.path);
   }
   model.about = read_about(entry->second, model.path);
+  check_digest(file, model.about.format, model.path);
   model.weights = std::move(file.tensors);
   return model;
 }
@@ -172,9 +219,8 @@ std::unique_ptr<Method> restore_method(const ModelFile& file) {
     for (const auto& [key, value] : sections.at("method")) {
       if (key != "name" && key != "preset") options.set("method", key, value);
     }
-    std::unique_ptr<Method> method = recipe->build(view, Rng(static_cast<uint64_t>(about.seed)));
-    method->parameters().restore(file.weights);
-    return method;
+    return with_weights(
+        file, [&] { return recipe->build(view, Rng(static_cast<uint64_t>(about.seed))); });
   } catch (const Error& error) {
     const bool old = about.format == 1 && about.level == "graph";
     fail(ErrorKind::data, "{}: {}{}", file.path, error.what(),
@@ -189,6 +235,7 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
   LoadedModel model;
   model.seed = file.about.seed;
   model.epoch = file.about.epoch;
+  model.temperature = file.about.temperature;
   model.config = config_from_toml(file.about.config, file.path);
   model.task = model.config->dataset.load(context);
   if (model.task.classes != file.about.classes || model.task.features() != file.about.features) {
@@ -197,9 +244,14 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
          file.path, file.about.features, file.about.classes, model.task.features(),
          model.task.classes);
   }
-  model.method =
-      model.config->method.build(model.task.train_view(), Rng(static_cast<uint64_t>(model.seed)));
-  model.method->parameters().restore(file.weights);
+  const Rng rng(static_cast<uint64_t>(model.seed));
+  try {
+    model.method = with_weights(
+        file, [&] { return model.config->method.build(model.task.train_view(), rng); });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::shape) throw;
+    fail(ErrorKind::data, "{}: {}", file.path, error.what());
+  }
   return model;
 }
 

@@ -8,6 +8,7 @@
 #include "grm/data/graph_sets.h"
 #include "grm/data/own_data.h"
 #include "grm/nn/losses.h"
+#include "grm/train/calibration.h"
 #include "grm/train/metrics.h"
 
 namespace grm {
@@ -55,7 +56,10 @@ bool finite(const Features& x) {
 
 }  // namespace
 
-Model::Model(ModelFile file) : file_(std::move(file)), method_(restore_method(file_)) {
+Model::Model(ModelFile file)
+    : file_(std::move(file)),
+      temperature_(file_.about.temperature),
+      method_(restore_method(file_)) {
   file_.weights.clear();  // the method has its own copies
 }
 
@@ -114,9 +118,12 @@ Prediction Model::predict_prepared(const Graph& graph, const torch::Tensor& item
     p.logits = sampled.defined() ? nn::log_mean(sampled) : method_->logits(graph, items).cpu();
   }
   p.classes = predicted_class(p.logits);
-  p.probabilities = nn::class_probabilities(p.logits);
+  p.probabilities = tempered_probabilities(p.logits, temperature_);
   p.entropy = torch::special_entr(p.probabilities.to(torch::kFloat64)).sum(1).to(torch::kFloat32);
   if (sampled.defined()) {
+    if (temperature_ != 1.0) {
+      sampled = tempered_probabilities(torch::log(sampled.clamp_min(1e-30)), temperature_);
+    }
     const torch::Tensor at = p.classes.view({1, -1, 1}).expand({sampled.size(0), -1, 1});
     p.spread = sampled.gather(2, at)
                    .squeeze(2)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/train/calibration.h"
 #include "grm/train/metrics.h"
 #include "grm/train/predict.h"
 
@@ -35,7 +36,7 @@ std::string head(const Model& model) {
 // The logits of labelled items, by group.
 class Scorer {
  public:
-  explicit Scorer(const ModelAbout& about) : about_(about) {}
+  explicit Scorer(const Model& model) : about_(model.about()), model_(model) {}
 
   void add(const Domain& domain, const torch::Tensor& items, const torch::Tensor& logits) {
     if (!domain.labels.y.defined() || !domain.labels.evaluate.defined()) return;
@@ -62,8 +63,10 @@ class Scorer {
         continue;
       }
       try {
-        const double value = score(about_.metric, torch::cat(group.logits), y);
-        summary.scores.push_back({group.name, y.numel(), value});
+        const torch::Tensor logits = torch::cat(group.logits);
+        const double value = score(about_.metric, logits, y);
+        const double ece = reliability(logits, y, model_.temperature()).ece;
+        summary.scores.push_back({group.name, y.numel(), value, ece});
       } catch (const Error& error) {
         summary.notes.push_back(fmt::format("{}: not scored, {}", group.name, error.what()));
       }
@@ -76,6 +79,7 @@ class Scorer {
     std::vector<torch::Tensor> logits, y;
   };
   const ModelAbout& about_;
+  const Model& model_;
   std::vector<Group> groups_;
 };
 
@@ -131,7 +135,7 @@ PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
   int64_t all = 0;
   for (const Asked& asked : data) all += asked.items.numel();
   torch::Tensor count = torch::zeros({model.classes()}, torch::kInt64);
-  Scorer scorer(model.about());
+  Scorer scorer(model);
   CsvWriter csv(model, write);
   for (const Asked& asked : data) {
     const int64_t items = asked.items.numel();

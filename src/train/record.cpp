@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "calibration_json.h"
 #include "grm/core/error.h"
 #include "grm/core/json_number.h"
 #include "grm/core/json_text.h"
@@ -32,15 +33,16 @@ std::string to_json_text(const RunRecord& record) {
                    {"validation", chosen.validation},
                    {"test", scores_json(chosen.test)}};
   }
-  const ordered_json text = {{"seed", record.seed},
-                             {"chosen", rules},
-                             {"constant", scores_json(record.constant)},
-                             {"epochs", record.epochs},
-                             {"seconds_per_epoch", record.seconds_per_epoch},
-                             {"evaluate_seconds", record.evaluate_seconds},
-                             {"parameters", record.parameters},
-                             {"peak_memory_mib", record.peak_memory_mib},
-                             {"stopped_early", record.stopped_early}};
+  ordered_json text = {{"seed", record.seed},
+                       {"chosen", rules},
+                       {"constant", scores_json(record.constant)},
+                       {"epochs", record.epochs},
+                       {"seconds_per_epoch", record.seconds_per_epoch},
+                       {"evaluate_seconds", record.evaluate_seconds},
+                       {"parameters", record.parameters},
+                       {"peak_memory_mib", record.peak_memory_mib},
+                       {"stopped_early", record.stopped_early}};
+  if (record.calibration) text["calibration"] = to_json(*record.calibration);
   return text.dump(2) + "\n";
 }
 
@@ -57,6 +59,7 @@ RunRecord record_from_json(const std::string& text, const std::string& origin) {
     record.stopped_early = j.at("stopped_early");
     // Records of version 0.1.0 before studies lack it.
     if (j.contains("constant")) record.constant = scores_from(j.at("constant"));
+    if (j.contains("calibration")) record.calibration = calibration_from(j["calibration"], origin);
     for (const auto& [rule, c] : j.at("chosen").items()) {
       record.chosen[rule] = {whole_number(c, "epoch", origin), c.at("validation"),
                              scores_from(c.at("test"))};

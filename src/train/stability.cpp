@@ -22,7 +22,7 @@ std::vector<double> ranks(const std::vector<double>& values) {
   const std::vector<int64_t> order = descending(values);
   std::vector<double> rank(values.size());
   for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin;
+    size_t end = begin + 1;  // also past what does not equal itself
     while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
     const double middle = 0.5 * static_cast<double>(begin + 1 + end);  // of ranks begin+1 .. end
     for (size_t k = begin; k < end; ++k) rank[order[k]] = middle;

@@ -146,8 +146,9 @@ class Run {
     write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
     RunRecord record;
     record_choices(record);
+    const double temperature = record.calibration ? record.calibration->temperature : 1.0;
     write_model(folder_.file("model.safetensors"), *method_, config_, task_, seed_,
-                state_.best_epoch);
+                state_.best_epoch, temperature);
     record.folder = folder_.path();
     record.seed = seed_;
     record.epochs = state_.epoch;
@@ -164,11 +165,14 @@ class Run {
   // the choice and for the chosen model alone, unless every evaluation did it for analysis.
   void record_choices(RunRecord& record) {
     method_->parameters().restore(state_.best);
+    std::vector<GroupLogits> logits;
     std::vector<DomainScore> test;
     if (config_.train.test != "never") {
-      test = evaluate(*method_, task_, Role::test);
+      logits = group_logits(*method_, task_, Role::test);
+      test = scores_of(task_.metric, logits);
       record.constant = constant_scores(task_, Role::test);
     }
+    if (config_.train.calibrate) record.calibration = calibrate(logits);
     const std::string& own = config_.train.selection;
     for (const std::string rule : {"val", "last", "oracle"}) {
       const Evaluation& e = state_.history[choose(rule, state_.history)];
@@ -183,6 +187,12 @@ class Run {
       }
       record.chosen[rule] = {e.epoch, e.validation, scores};
     }
+  }
+
+  // The fit sees validation alone, in one more pass over it; test only shows what came of it.
+  Calibration calibrate(const std::vector<GroupLogits>& test) {
+    const std::vector<GroupLogits> validation = group_logits(*method_, task_, Role::validation);
+    return calibration_of(fit_temperature(validation), validation, test);
   }
 
   static double device_peak_mib() {

@@ -16,7 +16,7 @@ check "no file is left after a mistake" [ ! -e report.html ]
 "$grm" train "${small[@]}" --method erm,grm --seeds 2 -q > /dev/null 2>&1
 expect_exit 0 "a report of runs" "$grm" report runs --json
 check "JSON has the promised names" jq -e '.report == "report.html" and .runs == 4 and .missing == 0
-  and .bytes > 10000 and (.sections | map(.id)) == ["summary", "results", "comparison", "curves",
+  and .bytes > 10000 and (.sections | map(.id)) == ["summary", "results", "comparison", "reliability", "curves",
     "shift", "explanations", "repeat", "left-out"]
   and (.left_out | map(.section)) == ["Comparison with published values"]' out
 check "the file has as many bytes" [ "$(stat -c %s report.html)" = "$(jq .bytes out)" ]

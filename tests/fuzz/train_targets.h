@@ -40,7 +40,7 @@ inline void checkpoint(const std::string& path) {
 }
 
 inline void model(const std::string& path) {
-  read_model(path);
+  restore_method(read_model(path));
 }
 
 inline void record(const std::string& path) {

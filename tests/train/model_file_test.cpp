@@ -22,6 +22,8 @@ using testing::HasSubstr;
 
 constexpr const char* kOldModel =
     GRM_SOURCE_DIR "/tests/fixtures/models/sbm-grm-format1.safetensors";
+constexpr const char* kSecondModel =
+    GRM_SOURCE_DIR "/tests/fixtures/models/sbm-grm-format2.safetensors";
 
 // Method, preset and level of every entry.
 struct Case {
@@ -131,7 +133,7 @@ TEST(ModelFile, SaysAllThatPredictionNeeds) {
   const ModelFile file = read_model(folder.file("run"));
   EXPECT_EQ(file.path, path);
   const ModelAbout& about = file.about;
-  EXPECT_EQ(about.format, 2);
+  EXPECT_EQ(about.format, 3);
   EXPECT_EQ(about.seed, 3);
   EXPECT_EQ(about.epoch, 17);
   EXPECT_EQ(about.dataset + " " + about.method + " " + about.level, "sbm erm node");
@@ -146,13 +148,18 @@ TEST(ModelFile, SaysAllThatPredictionNeeds) {
   EXPECT_EQ(about.data_hashes, task.hashes);
 }
 
-// The file was written by version 0.1.0 at commit ff9c084, the last one with format 1:
+// The files were written by version 0.1.0 at commits ff9c084 and f7ef35b, the last ones with
+// formats 1 and 2:
 //   grm train --dataset sbm --set dataset.nodes=60 --set dataset.words=30 --method grm --epochs 3
 //     --set method.latent=8 --set method.hidden=8 --set method.decoder_width=8
 //     --set method.edge_width=8 --set method.steps=40 --set method.lr=0.03
-// and the numbers are what `grm eval --json` of that version said of it.
-TEST(ModelFile, AModelOfFormat1StillGivesItsScores) {
-  LoadedModel model = load_model(kOldModel, {});
+// and the numbers are what `grm eval --json` of those versions said of them: the same training.
+class OldModel : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, OldModel, testing::Values(kOldModel, kSecondModel));
+
+TEST_P(OldModel, StillGivesItsScores) {
+  LoadedModel model = load_model(GetParam(), {});
+  EXPECT_EQ(model.temperature, 1.0);
   EXPECT_EQ(model.epoch, 3);
   EXPECT_EQ(model.seed, 1000);
   const std::vector<double> expected = {58.333333333333336,
@@ -163,7 +170,7 @@ TEST(ModelFile, AModelOfFormat1StillGivesItsScores) {
                                         60,
                                         55,
                                         60};
-  const std::unique_ptr<Method> without_data = restore_method(read_model(kOldModel));
+  const std::unique_ptr<Method> without_data = restore_method(read_model(GetParam()));
   const std::vector<DomainScore> eval = evaluate(*model.method, model.task, Role::test);
   const std::vector<DomainScore> predict = evaluate(*without_data, model.task, Role::test);
   ASSERT_EQ(eval.size(), expected.size());
@@ -188,10 +195,10 @@ class ChangedModel : public testing::Test {
 };
 
 TEST_F(ChangedModel, ANewerFormatSaysWhichVersionItNeeds) {
-  const std::string path = with([](auto& j) { j["format"] = 3, j["grm"] = "7.1.0"; });
+  const std::string path = with([](auto& j) { j["format"] = 4, j["grm"] = "7.1.0"; });
   const std::string message = error_of(ErrorKind::data, [&] { read_model(path); });
-  EXPECT_THAT(message, HasSubstr("format 3, written by grm 7.1.0"));
-  EXPECT_THAT(message, HasSubstr("reads formats 1 to 2"));
+  EXPECT_THAT(message, HasSubstr("format 4, written by grm 7.1.0"));
+  EXPECT_THAT(message, HasSubstr("reads formats 1 to 3"));
 }
 
 TEST_F(ChangedModel, DamagedDescriptionsAreErrorsOfTheData) {

@@ -15,6 +15,9 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
 };
 
+/// What the format calls a type ("F32"); nullptr if it cannot hold it.
+const char* safetensors_type(torch::ScalarType scalar);
+
 /// Equal content gives equal bytes. Error(data) names a tensor that the format cannot hold.
 std::string to_safetensors(const TensorFile& file);
 /// Error(data) naming `origin` and the fault for anything malformed, truncated or overlapping.

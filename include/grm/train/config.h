@@ -18,6 +18,7 @@ struct TrainOptions {
   int64_t warm_up = 0;
   std::string test = "every";
   std::string selection = "val";
+  bool calibrate = true;
   int64_t seeds = 1;
   int64_t first_seed = 1000;
   double checkpoint_seconds = 10.0;
@@ -41,7 +42,7 @@ class RunConfig {
 
   /// The configuration as TOML, without what does not change a run's result (number of seeds,
   /// checkpoint interval). Equal text means equal runs. The device is named where it is not the
-  /// CPU.
+  /// CPU, calibration where it is off: runs of versions that did not know them keep their text.
   std::string to_toml(int64_t seed) const;
 
   DatasetChoice dataset;

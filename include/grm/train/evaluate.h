@@ -14,6 +14,16 @@ struct DomainScore {
   double value;
 };
 
+/// The logits of the scored items of one group, and their labels.
+struct GroupLogits {
+  std::string name;
+  torch::Tensor logits, y;
+};
+/// Of all groups of one role, in order of first appearance. Error(config) for logits that are no
+/// numbers.
+std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role);
+std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLogits>& groups);
+
 /// Scores of all groups of one role, in order of first appearance.
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role);
 std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role);

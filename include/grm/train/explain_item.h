@@ -15,7 +15,8 @@ namespace grm {
 
 /// What became of a pair of nodes. The line between heavy and light is the mean weight of the
 /// explanation's edges: in a normalised convolution only relative weights count, and scores of
-/// methods other than GRM have no scale of their own.
+/// methods other than GRM have no scale of their own. Weights that do not differ are all at the
+/// mean.
 enum class EdgeFate {
   kept,      // observed, weight at or above the mean
   weakened,  // observed, below
@@ -41,6 +42,7 @@ struct ExplainedEdge {
   bool forward = false, backward = false;  // observed source -> target, target -> source
   int truth = -1;                          // makes the label: 1, does not: 0, unknown: -1
   EdgeFate fate = EdgeFate::absent;
+  bool clear = true;  // whether it is further from the mean weight than twice its spread
 
   bool observed() const { return forward || backward; }
 };
@@ -59,15 +61,24 @@ struct ItemExplanation {
   bool generated = false;  // false: scores of observed edges alone
   int64_t centre = -1;     // row of the classified node; -1: a graph is classified
   double prior = kUnknown;
-  double threshold = 0.0;  // the mean weight
+  double threshold = 0.0;        // the mean weight
+  double low = 0.0, high = 0.0;  // the smallest and the largest weight
+  double noise = 0.0;            // the mean spread of the weights over the samples
+  bool differ = true;  // whether the weights span more than twice the noise: else nothing is to be
+                       // read from which is heavier
   std::vector<ExplainedNode> nodes;
   std::vector<ExplainedEdge> edges;          // by source, then target
   std::vector<std::vector<double>> samples;  // [S][edges]: weights under each sample
   int64_t count(EdgeFate fate) const;
+  int64_t unclear() const;  // edges that the samples do not tell from the mean
 };
 
-/// Error(config) if the method has no explanations, naming those that have; `name` is its name.
+/// "The weights do not differ: ..." with the numbers; "" where they do.
+std::string no_difference(const ItemExplanation& e);
+
+/// Error(config) if the method has no explanations, naming those that have; `name` is its name. The
+/// logits are divided by the temperature.
 ItemExplanation explain_item(Method& method, const std::string& name, const Domain& domain,
-                             int64_t item);
+                             int64_t item, double temperature = 1.0);
 
 }  // namespace grm

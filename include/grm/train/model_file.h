@@ -19,6 +19,7 @@ struct ModelAbout {
   std::string config;   // of the run, TOML
   int64_t seed = 0;
   int64_t epoch = 0;
+  double temperature = 1.0;             // that the logits are divided by, see calibration.h
   std::string dataset, method, preset;  // as the configuration names them
   bool symmetrise = false;              // of the dataset's options, those that concern new graphs
   std::string centre = "none";
@@ -42,7 +43,7 @@ struct ModelFile {
 
 /// Writes the method's current parameters as model.safetensors, with a ModelAbout as metadata.
 void write_model(const std::string& path, Method& method, const RunConfig& config, const Task& task,
-                 int64_t seed, int64_t epoch);
+                 int64_t seed, int64_t epoch, double temperature = 1.0);
 
 /// Reads a model from a run folder or a model file. Error(data) for anything else; a newer format
 /// says which version it needs.

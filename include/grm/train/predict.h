@@ -11,9 +11,9 @@ namespace grm {
 
 /// What a model says of some items (nodes, or the graphs of a set), a row for each.
 struct Prediction {
-  torch::Tensor logits;         // [k, classes] float
+  torch::Tensor logits;         // [k, classes] float, before the temperature
   torch::Tensor classes;        // [k] int64, the most probable
-  torch::Tensor probabilities;  // [k, classes] float
+  torch::Tensor probabilities;  // [k, classes] float: softmax(logits / temperature)
   torch::Tensor spread;         // [k] float: deviation over the method's samples (divisor S) of the
                          // probability of the predicted class; undefined if it does not sample
   torch::Tensor entropy;  // [k] float: of the probabilities, in nats
@@ -31,6 +31,10 @@ class Model {
   Method& method() { return *method_; }
   int64_t features() const { return about().features; }
   int64_t classes() const { return about().classes; }
+  /// What the logits are divided by; the model's own unless changed. 1 gives the probabilities as
+  /// they were before calibration. Classes do not depend on it.
+  double temperature() const { return temperature_; }
+  void set_temperature(double temperature) { temperature_ = temperature; }
   /// The name of a class, or its number where the classes have no names.
   std::string label(int64_t c) const;
 
@@ -49,6 +53,7 @@ class Model {
 
  private:
   ModelFile file_;
+  double temperature_;
   std::unique_ptr<Method> method_;
 };
 
@@ -78,6 +83,7 @@ struct PredictionScore {
   std::string domain;
   int64_t labelled = 0;
   double value = 0.0;  // percent
+  double ece = 0.0;    // expected calibration error, percent
 };
 
 struct PredictionSummary {

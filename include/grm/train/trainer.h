@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "grm/train/calibration.h"
 #include "grm/train/config.h"
 #include "grm/train/evaluate.h"
 #include "grm/train/run_folder.h"
@@ -31,6 +33,7 @@ struct RunRecord {
   int64_t parameters = 0;
   double peak_memory_mib = 0.0;
   bool stopped_early = false;
+  std::optional<Calibration> calibration;  // of the model that was kept; none if not asked for
 };
 
 /// What a watcher of a run is told after every epoch.
@@ -69,6 +72,7 @@ struct LoadedModel {
   std::unique_ptr<Method> method;
   int64_t epoch = 0;
   int64_t seed = 0;
+  double temperature = 1.0;
 };
 LoadedModel load_model(const std::string& path, const DataContext& context);
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "grm/train/calibration.h"
+
+namespace grm {
+
+nlohmann::ordered_json to_json(const Calibration& calibration);
+/// Throws what the JSON library throws, or Error(data) that names `origin`.
+Calibration calibration_from(const nlohmann::ordered_json& j, const std::string& origin);
+
+}  // namespace grm
