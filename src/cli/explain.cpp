@@ -74,11 +74,11 @@ void print_text(const ExplainedRuns& explained, int64_t top) {
   fmt::print("\nmean weight {:.4f} (the line between kept and weakened)", e.threshold);
   if (std::isfinite(e.prior)) fmt::print(", prior {:g}", e.prior);
   fmt::print("\n");
-  const auto lighter = [](const auto& a, const auto& b) { return a.weight < b.weight; };
-  const auto [low, high] = std::minmax_element(e.edges.begin(), e.edges.end(), lighter);
-  if (low != high && high->weight - low->weight < 1e-6) {
-    fmt::print("all weights are equal: the model does not tell these edges apart\n");
-  }
+  fmt::print(
+      "weights {:.4f} to {:.4f}, spread over samples {:.4f}; {} of {} edges are not told from "
+      "the mean\n",
+      e.low, e.high, e.noise, e.unclear(), e.edges.size());
+  if (const std::string flat = no_difference(e); !flat.empty()) fmt::print("{}\n", flat);
   print_distances(e);
   const Stability& s = explained.stability;
   if (s.members >= 2 && s.top >= 1) {

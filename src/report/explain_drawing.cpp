@@ -54,9 +54,8 @@ DrawnEdges drawn_edges(const ItemExplanation& e) {
 }
 
 Scale weight_scale(const ItemExplanation& e) {
-  std::optional<Scale> scale;
-  for (const ExplainedEdge& edge : e.edges) widen(scale, edge.weight);
-  return scale.value_or(Scale());
+  if (e.generated) return {0.0, 1.0};
+  return e.differ ? Scale{e.low, e.high} : Scale{e.threshold, e.threshold};
 }
 
 std::optional<Scale> distance_scale(const ItemExplanation& e) {

@@ -18,12 +18,15 @@ struct DrawnEdges {
 };
 DrawnEdges drawn_edges(const ItemExplanation& e);
 
-/// The place of a number between the smallest and the largest one of an explanation: 0 to 1.
+/// The place of a number between two others: 0 to 1.
 struct Scale {
   double low = 0.0, high = 0.0;
   bool flat() const { return !(high > low); }
   double operator()(double value) const { return flat() ? 0.5 : (value - low) / (high - low); }
 };
+/// By which weights are drawn: 0 to 1 for generated ones, the same for every item. Scores of other
+/// methods have no scale of their own, so theirs is that of the item, or flat where they do not
+/// differ.
 Scale weight_scale(const ItemExplanation& e);
 /// Of |z - h|; nothing where no node has one.
 std::optional<Scale> distance_scale(const ItemExplanation& e);

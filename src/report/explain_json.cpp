@@ -37,7 +37,8 @@ ordered_json edge_json(const ItemExplanation& e, const ExplainedEdge& edge) {
                       {"weight", edge.weight},
                       {"spread", edge.spread},
                       {"observed", edge.observed()},
-                      {"fate", to_string(edge.fate)}};
+                      {"fate", to_string(edge.fate)},
+                      {"clear", edge.clear}};
   if (edge.observed()) {
     out["direction"] = edge.forward && edge.backward ? "both" : edge.forward ? "forward" : "back";
   }
@@ -79,13 +80,17 @@ std::string explanation_json(const ExplainedRuns& explained) {
       {"centre", e.centre < 0 ? ordered_json(nullptr) : ordered_json(e.nodes[e.centre].id)},
       {"prior", number(e.prior)},
       {"threshold", e.threshold},
+      {"range", {e.low, e.high}},
+      {"noise", e.noise},
+      {"differ", e.differ},
       {"counts",
        {{"nodes", e.nodes.size()},
         {"edges", e.edges.size()},
         {"observed", kept + weakened},
         {"kept", kept},
         {"weakened", weakened},
-        {"new", e.count(EdgeFate::created)}}},
+        {"new", e.count(EdgeFate::created)},
+        {"unclear", e.unclear()}}},
       {"stability",
        {{"over", s.over},
         {"members", s.members},

@@ -24,6 +24,7 @@ constexpr Key kKeys[] = {{"name", "node", "name", "string"},
                          {"spread", "edge", "spread", "double"},
                          {"observed", "edge", "observed", "boolean"},
                          {"fate", "edge", "fate", "string"},
+                         {"clear", "edge", "clear", "boolean"},
                          {"direction", "edge", "direction", "string"},
                          {"truth", "edge", "truth", "boolean"},
                          {"item", "graph", "item", "string"},
@@ -31,7 +32,9 @@ constexpr Key kKeys[] = {{"name", "node", "name", "string"},
                          {"method", "graph", "method", "string"},
                          {"predicted", "graph", "predicted", "string"},
                          {"probability", "graph", "probability", "double"},
-                         {"threshold", "graph", "threshold", "double"}};
+                         {"threshold", "graph", "threshold", "double"},
+                         {"noise", "graph", "noise", "double"},
+                         {"differ", "graph", "differ", "boolean"}};
 
 std::string data(const char* key, const std::string& value) {
   return fmt::format("<data key=\"{}\">{}</data>", key, html_escape(value));
@@ -63,7 +66,8 @@ std::string explanation_graphml(const ItemExplanation& e) {
          data("graph.predicted",
               e.labels.empty() ? std::to_string(e.predicted) : e.labels[e.predicted]) +
          data("graph.probability", e.probabilities[e.predicted]) +
-         data("graph.threshold", e.threshold) + "\n";
+         data("graph.threshold", e.threshold) + data("graph.noise", e.noise) +
+         data("graph.differ", e.differ) + "\n";
   for (size_t k = 0; k < e.nodes.size(); ++k) {
     const ExplainedNode& node = e.nodes[k];
     out += fmt::format("    <node id=\"n{}\">", node.id) + data("node.name", node.name) +
@@ -75,7 +79,8 @@ std::string explanation_graphml(const ItemExplanation& e) {
     out += fmt::format("    <edge source=\"n{}\" target=\"n{}\">", e.nodes[edge.source].id,
                        e.nodes[edge.target].id) +
            data("edge.weight", edge.weight) + data("edge.spread", edge.spread) +
-           data("edge.observed", edge.observed()) + data("edge.fate", to_string(edge.fate));
+           data("edge.observed", edge.observed()) + data("edge.fate", to_string(edge.fate)) +
+           data("edge.clear", edge.clear);
     if (edge.observed()) {
       out += data("edge.direction", std::string(edge.forward && edge.backward ? "both"
                                                 : edge.forward                ? "forward"

@@ -22,8 +22,8 @@ std::string dot_text(const std::string& text) {
   return out + "\"";
 }
 
-std::string with_opacity(const char* colour, double share) {
-  return fmt::format("{}{:02X}", colour, static_cast<int>(std::lround(90 + 165 * share)));
+std::string with_opacity(const char* colour, bool clear) {
+  return fmt::format("{}{}", colour, clear ? "FF" : "66");
 }
 
 double pen_of(const ItemExplanation& e, double share) {
@@ -154,10 +154,10 @@ std::string generated_line(const ItemExplanation& e, const Canvas& canvas,
   return fmt::format(
       "    g{} -> g{} [dir={}, tooltip={}, color=\"{}\", penwidth={:.2f}, style={}{}];\n",
       edge.source, edge.target, heads_of(edge),
-      dot_text(fmt::format("{} - {}: {}, {:.4g} +- {:.2g}", e.nodes[edge.source].name,
+      dot_text(fmt::format("{} - {}: {}, {:.4g} +- {:.2g}{}", e.nodes[edge.source].name,
                            e.nodes[edge.target].name, to_string(edge.fate), edge.weight,
-                           edge.spread)),
-      with_opacity(colour_of(edge.fate), share), pen_of(e, share),
+                           edge.spread, edge.clear ? "" : ", not told from the mean")),
+      with_opacity(colour_of(edge.fate), edge.clear), pen_of(e, share),
       edge.fate == EdgeFate::weakened ? "dashed" : "solid", course_of(canvas, edge, canvas.shift));
 }
 
@@ -233,6 +233,8 @@ std::string explanation_dot(const ItemExplanation& e) {
   std::string title =
       fmt::format("{}: {} kept, {} weakened", e.generated ? "generated" : "scored", kept, weakened);
   if (e.generated) title += fmt::format(", {} new", drawn.fresh);
+  if (!e.differ)
+    title = fmt::format("{}: the weights do not differ", e.generated ? "generated" : "scored");
   out += cluster_head("generated", title, canvas, canvas.shift);
   for (size_t k = 0; k < e.nodes.size(); ++k) out += node_line(e, canvas, k, true);
   for (const ExplainedEdge* edge : drawn.edges) {

@@ -19,8 +19,9 @@ constexpr size_t kLegendColumns = 3;
 /// In quotes. Graphviz expands backslashes in labels; line breaks are written as one of those.
 std::string dot_text(const std::string& text);
 
-/// Stronger and thicker for a larger share, 0 to 1.
-std::string with_opacity(const char* colour, double share);
+/// Faint for what the samples do not tell from the mean.
+std::string with_opacity(const char* colour, bool clear);
+/// Thicker for a larger share, 0 to 1.
 double pen_of(const ItemExplanation& e, double share);
 
 /// A node that is a text without a frame; its place is that of its middle. `text` is in quotes.

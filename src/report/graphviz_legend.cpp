@@ -29,11 +29,15 @@ std::vector<LegendItem> legend_of(const ItemExplanation& e, const DrawnEdges& dr
                                                               drawn.shown, drawn.fresh),
                      coloured(kNew, 2.5, "solid")});
   }
-  const Scale weights = weight_scale(e);
   items.push_back({Sample::widths,
-                   fmt::format("{} {:.3g} to {:.3g}, mean {:.3g}", number, weights.low,
-                               weights.high, e.threshold),
+                   e.generated ? fmt::format("weight 0 to 1; here {:.3f} to {:.3f}", e.low, e.high)
+                               : fmt::format("score {:.3g} to {:.3g}", e.low, e.high),
                    ""});
+  if (e.unclear() > 0) {
+    items.push_back({Sample::line,
+                     fmt::format("faint: within 2 x spread of the mean {:.3f}", e.threshold),
+                     coloured("#33333366", 2.5, "solid")});
+  }
   if (const std::optional<Scale> distance = distance_scale(e)) {
     items.push_back({Sample::fills,
                      fmt::format("|z - h| {:.3g} to {:.3g}", distance->low, distance->high), ""});
@@ -67,7 +71,7 @@ std::string legend_lines(const ItemExplanation& e, const std::vector<LegendItem>
     if (item.sample == Sample::widths) {
       for (int w = 0; w < 3; ++w) {
         line(std::to_string(w), x + 9 * w, x + 9 * w + 7,
-             fmt::format("color=\"{}\", penwidth={:.2f}", with_opacity("#333333", 0.5 * w),
+             fmt::format("color=\"{}\", penwidth={:.2f}", with_opacity("#333333", true),
                          pen_of(e, 0.5 * w)));
       }
     }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "grm/core/error.h"
+#include "grm/train/explain_choice.h"
 #include "grm/train/explain_runs.h"
 #include "grm/train/model_file.h"
 #include "html_setup.h"
@@ -57,21 +58,13 @@ std::vector<int64_t> scored_items(const Domain& domain, int64_t nodes) {
   return items;
 }
 
-// Items spread evenly over those that the metric sees, small graphs if there are enough of them.
-// `limit` receives the size that graphs were chosen by.
-std::vector<int64_t> pick_items(const Domain& domain, int64_t count, int64_t& limit) {
+// Of graphs the small ones, if there are enough of them; `limit` receives the size.
+std::vector<int64_t> candidate_items(const Domain& domain, int64_t count, int64_t& limit) {
   limit = kClearNodes;
   std::vector<int64_t> all = scored_items(domain, limit);
-  if (static_cast<int64_t>(all.size()) < count) {
-    limit = static_cast<int64_t>(kMostNodes);
-    all = scored_items(domain, limit);
-  }
-  const int64_t n = static_cast<int64_t>(all.size()), m = std::min(count, n);
-  std::vector<int64_t> items;
-  for (int64_t k = 0; k < m; ++k) {
-    items.push_back(all[static_cast<size_t>((2 * k + 1) * n / (2 * m))]);
-  }
-  return items;
+  if (static_cast<int64_t>(all.size()) >= count) return all;
+  limit = static_cast<int64_t>(kMostNodes);
+  return scored_items(domain, limit);
 }
 
 GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
@@ -89,18 +82,19 @@ GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
   GalleryPart part;
   part.title = fmt::format("{} on {}, seed {}", setup.method, setup.dataset, abouts.front().seed);
   int64_t limit = 0;
-  const std::vector<int64_t> picked = pick_items(domain, items, limit);
-  part.words = {
-      task.level == "graph"
-          ? fmt::format("Graphs of domain {} with at most {} nodes, spread evenly over those that "
-                        "are scored.",
-                        domain.name, limit)
-          : fmt::format("Nodes of domain {}, spread evenly over those that are scored.",
-                        domain.name)};
-  for (const int64_t item : picked) {
+  const std::vector<int64_t> all = candidate_items(domain, items, limit);
+  const std::vector<ChosenItem> chosen = items_worth_a_look(
+      *models.front(), domain, all, items, abouts.front().temperature, task.label_names);
+  part.words = {fmt::format(
+      "{} of domain {}{} that are worth a look, not typical ones: errors, the rarest class, high "
+      "uncertainty, and for contrast what the model is sure of.",
+      task.level == "graph" ? "Graphs" : "Nodes", domain.name,
+      task.level == "graph" ? fmt::format(" with at most {} nodes", limit) : "")};
+  for (const auto& [item, why] : chosen) {
     std::vector<ItemExplanation> runs;
     for (size_t m = 0; m < models.size(); ++m) {
-      runs.push_back(explain_item(*models[m], abouts[m].method, domain, item));
+      runs.push_back(
+          explain_item(*models[m], abouts[m].method, domain, item, abouts[m].temperature));
       runs.back().labels = task.label_names;
     }
     if (runs.front().nodes.size() > kMostNodes) {
@@ -109,6 +103,8 @@ GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
       continue;
     }
     part.pictures.push_back(picture_of(runs.front(), agreement(runs, kTopEdges)));
+    std::vector<std::string>& facts = part.pictures.back().facts;
+    facts.insert(facts.begin(), why);
   }
   return part;
 }

@@ -49,27 +49,44 @@ double radius_of(const GraphPicture& picture) {
   return longest > 2 ? 11.5 : 8.5;
 }
 
-std::string draw_edge(const GraphPicture& picture, const Edge& edge,
-                      const std::vector<Place>& places, double radius) {
-  const Place a = places[static_cast<size_t>(edge.a)], b = places[static_cast<size_t>(edge.b)];
-  const double weight = std::clamp(edge.weight, 0.0, 1.0);
-  const std::string look = fmt::format(
-      "stroke-width=\"{:.1f}\" stroke-opacity=\"{:.2f}\"><title>{} – {}: {:.3g}</title>",
-      0.7 + 2.4 * weight, 0.25 + 0.75 * weight,
-      html_escape(picture.nodes[static_cast<size_t>(edge.a)]),
-      html_escape(picture.nodes[static_cast<size_t>(edge.b)]), edge.value);
-  const double bend = places.size() <= kNamedNodes ? bend_of(places, edge.a, edge.b, radius) : 0.0;
+double width_of(double weight) {
+  return 0.5 + 4.0 * std::clamp(weight, 0.0, 1.0);
+}
+
+std::string draw_line(const char* kind, const Place& a, const Place& b, double bend,
+                      const std::string& look) {
   if (bend == 0.0) {
     return fmt::format(
         "<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" "
         "{}</line>\n",
-        style_of(edge.kind), a.x, a.y, b.x, b.y, look);
+        kind, a.x, a.y, b.x, b.y, look);
   }
   // The control point of the parabola lies twice as far out as its middle.
   const Place control = on_line(a, b, 2 * bend, 0.5);
   return fmt::format(
-      "<path class=\"{} bent\" d=\"M{:.1f},{:.1f}Q{:.1f},{:.1f} {:.1f},{:.1f}\" {}</path>\n",
-      style_of(edge.kind), a.x, a.y, control.x, control.y, b.x, b.y, look);
+      "<path class=\"{} bent\" d=\"M{:.1f},{:.1f}Q{:.1f},{:.1f} {:.1f},{:.1f}\" {}</path>\n", kind,
+      a.x, a.y, control.x, control.y, b.x, b.y, look);
+}
+
+// Width is the weight, a light band around it the weight with its spread.
+std::string draw_edge(const GraphPicture& picture, const Edge& edge,
+                      const std::vector<Place>& places, double radius) {
+  const Place a = places[static_cast<size_t>(edge.a)], b = places[static_cast<size_t>(edge.b)];
+  const double bend = places.size() <= kNamedNodes ? bend_of(places, edge.a, edge.b, radius) : 0.0;
+  std::string out;
+  if (width_of(edge.reach) - width_of(edge.weight) > 0.05) {
+    out += draw_line(fmt::format("{} doubt", style_of(edge.kind)).c_str(), a, b, bend,
+                     fmt::format("stroke-width=\"{:.1f}\">", width_of(edge.reach)));
+  }
+  const std::string spread = edge.spread > 0 ? fmt::format(" ± {:.2g}", edge.spread) : "";
+  return out +
+         draw_line(style_of(edge.kind), a, b, bend,
+                   fmt::format("stroke-width=\"{:.1f}\" stroke-opacity=\"{}\"><title>{} – {}: "
+                               "{:.3g}{}{}</title>",
+                               width_of(edge.weight), edge.clear ? "0.9" : "0.4",
+                               html_escape(picture.nodes[static_cast<size_t>(edge.a)]),
+                               html_escape(picture.nodes[static_cast<size_t>(edge.b)]), edge.value,
+                               spread, edge.clear ? "" : ", not told from the mean"));
 }
 
 std::string draw_node(const GraphPicture& picture, size_t k, const Place& at, double radius,

@@ -33,10 +33,21 @@ std::vector<std::string> facts_of(const ItemExplanation& e, const Stability& sta
   }
   facts.push_back(verdict + ".");
   const int64_t kept = e.count(EdgeFate::kept), weakened = e.count(EdgeFate::weakened);
-  std::string edges =
-      fmt::format("Of {} observed edges {} kept, {} weakened", kept + weakened, kept, weakened);
-  if (e.generated) edges += fmt::format("; {} new", e.count(EdgeFate::created));
-  facts.push_back(edges + fmt::format(" (line: the mean weight {:.3g}).", e.threshold));
+  if (const std::string flat = no_difference(e); !flat.empty()) {
+    facts.push_back(flat);
+  } else {
+    std::string edges =
+        fmt::format("Of {} observed edges {} kept, {} weakened", kept + weakened, kept, weakened);
+    if (e.generated) edges += fmt::format("; {} new", e.count(EdgeFate::created));
+    facts.push_back(edges + fmt::format(" (line: the mean weight {:.3g}).", e.threshold));
+    facts.push_back(fmt::format("Weights {:.3f} to {:.3f}.", e.low, e.high));
+    if (e.samples.size() > 1) {
+      facts.back() = fmt::format(
+          "Weights {:.3f} to {:.3f}, spread over samples {:.3f}; {} of {} edges are not told from "
+          "the mean.",
+          e.low, e.high, e.noise, e.unclear(), e.edges.size());
+    }
+  }
   double distance = 0.0;
   for (const ExplainedNode& node : e.nodes) distance += node.distance;
   distance /= static_cast<double>(e.nodes.size());
@@ -112,7 +123,7 @@ GraphPicture picture_of(const ItemExplanation& e, const Stability& stability) {
   for (const ExplainedEdge& edge : e.edges) {
     if (!edge.observed()) continue;
     observed.edges.push_back(
-        {edge.source, edge.target, 0.5, 1.0, edge.truth == 1 ? Kind::truth : Kind::plain});
+        {edge.source, edge.target, 0.25, 1.0, edge.truth == 1 ? Kind::truth : Kind::plain});
   }
   const Scale scale = weight_scale(e);
   const DrawnEdges drawn = drawn_edges(e);
@@ -120,7 +131,8 @@ GraphPicture picture_of(const ItemExplanation& e, const Stability& stability) {
     generated.edges.push_back({edge->source, edge->target, scale(edge->weight), edge->weight,
                                edge->fate == EdgeFate::kept       ? Kind::kept
                                : edge->fate == EdgeFate::weakened ? Kind::weakened
-                                                                  : Kind::added});
+                                                                  : Kind::added,
+                               edge->spread, scale(edge->weight + edge->spread), edge->clear});
   }
   if (drawn.shown < drawn.fresh) {
     picture.facts.push_back(

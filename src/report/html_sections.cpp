@@ -123,11 +123,14 @@ std::string gallery_section(const HtmlReport& report) {
   }
   return html_paragraph(
              "What a prediction rests on: the observed graph around an item, and the same nodes "
-             "with the edges as the method weighs them. Thicker means heavier; kept edges are at "
-             "or above the mean weight, weakened ones below. The more purple a node of the "
-             "generated "
-             "graph, the farther its z from h. A low agreement over seeds means that single edges "
-             "should not be read.") +
+             "with the edges as the method weighs them. Width is the weight, on one scale from 0 "
+             "to "
+             "1 for all items (scores of methods that generate no graph: from the item's smallest "
+             "to its largest), and the light band around a line its spread over the samples. Kept "
+             "edges are at or above the mean weight, weakened ones below; a faint line is closer "
+             "to the mean than twice its spread, so the side it is on may be chance. The more "
+             "purple a node of the generated graph, the farther its z from h. A low agreement over "
+             "seeds means that single edges should not be read.") +
          legend + "</ul>\n" + parts_text(parts);
 }
 

@@ -89,6 +89,7 @@ svg .bent { fill: none; }
 svg .plain { stroke: var(--soft); } svg .truth { stroke: var(--ink); stroke-width: 3.5; stroke-opacity: 1; } svg .kept { stroke: var(--c0); }
 svg .weakened { stroke: var(--c1); stroke-dasharray: 4 3; }
 svg .added { stroke: var(--c2); stroke-dasharray: 1.5 2; }
+svg .doubt { stroke-opacity: .22; stroke-dasharray: none; pointer-events: none; }
 details { border: 1px solid var(--rule); border-radius: 6px; padding: .5rem .8rem; margin: .6rem 0; min-width: 0; }
 summary { cursor: pointer; font-weight: 500; }
 figure details { border: 0; padding: 0; font-size: .88rem; }

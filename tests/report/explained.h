@@ -24,6 +24,9 @@ inline ExplainedRuns explained_item() {
   e.centre = 0;
   e.prior = 0.5;
   e.threshold = 0.44;
+  e.low = 0.1;
+  e.high = 0.75;
+  e.noise = 0.05;
   const auto node = [&](int64_t id, const std::string& name, double distance) {
     ExplainedNode n;
     n.id = id;

@@ -52,10 +52,36 @@ TEST(Graphviz, ObservedKeptWeakenedAndNewEdgesAreDrawnAndAbsentOnesNot) {
   EXPECT_THAT(dot, Not(HasSubstr("o0 -> o1")));
   EXPECT_THAT(dot, HasSubstr("g0 -> g1"));
   EXPECT_THAT(dot, Not(HasSubstr("g1 -> g3")));
-  EXPECT_TRUE(std::regex_search(dot, std::regex("g0 -> g2 .*#0072B2.*penwidth=4.00")));
+  EXPECT_TRUE(std::regex_search(dot, std::regex("g0 -> g2 .*#0072B2FF.*penwidth=3.12")));
   EXPECT_TRUE(std::regex_search(dot, std::regex("g1 -> g2 .*#D55E00.*style=dashed")));
   EXPECT_TRUE(std::regex_search(dot, std::regex("g0 -> g1 .*#009E73")));
   EXPECT_TRUE(std::regex_search(dot, std::regex("o0 \\[.*doublecircle")));
+}
+
+// 0.5 + 3.5 x weight for every item, however close its weights are to each other.
+TEST(Trust04Graphviz, WidthsAreOnOneScaleAndWhatMayBeChanceIsFaint) {
+  ItemExplanation e = test::explained_item().runs[0];
+  const double weights[] = {0.6105, 0.6077, 0.6090, 0.6081, 0.6079};
+  for (size_t k = 0; k < e.edges.size(); ++k) {
+    e.edges[k].weight = weights[k];
+    e.edges[k].spread = 0.005;
+    e.edges[k].clear = k == 0;
+  }
+  e.low = 0.6077;
+  e.high = 0.6105;
+  std::string dot = explanation_dot(e);
+  const std::regex line(
+      "g[0-9] -> g[0-9] .*color=\"#[0-9A-F]{6}([0-9A-F]{2})\", penwidth=([0-9.]+)");
+  int faint = 0;
+  for (std::sregex_iterator at(dot.begin(), dot.end(), line), end; at != end; ++at) {
+    EXPECT_NEAR(std::stod((*at)[2]), 2.63, 0.011);
+    faint += std::stoi((*at)[1], nullptr, 16) < 128;
+  }
+  EXPECT_EQ(faint, 3);  // of the four that are drawn
+  EXPECT_THAT(dot, HasSubstr("weight 0 to 1; here 0.608 to 0.611"));
+  EXPECT_THAT(dot, Not(HasSubstr("do not differ")));
+  e.differ = false;
+  EXPECT_THAT(explanation_dot(e), HasSubstr("the weights do not differ"));
 }
 
 TEST(Graphviz, NamesCannotLeaveTheirQuotes) {

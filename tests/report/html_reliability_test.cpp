@@ -32,6 +32,7 @@ study::ResultRow row_of(int64_t seed, double temperature, double before, double 
   row.metric = "accuracy";
   row.config = "seed = " + std::to_string(seed) +
                "\n\n[dataset]\nname = \"sbm\"\n[method]\nname = \"grm\"\n";
+  row.environment = R"({"grm": "0.1.0", "data_hashes": {}, "missing": [], "notes": []})";
   row.record.seed = seed;
   row.record.chosen["val"] = {1, 50.0, {{"T1", 60.0}}};
   Calibration c;

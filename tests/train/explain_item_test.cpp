@@ -288,6 +288,61 @@ TEST(ExplainItem, DirectionsAreTiedAndEveryPairHasOneFate) {
   EXPECT_EQ(e.nodes[3].distance, 4.0);
 }
 
+// Weights by hand on the pairs of the path, two samples each: mean and spread are m and s.
+class NearlyEqual final : public Method {
+ public:
+  explicit NearlyEqual(std::vector<double> means, double spread)
+      : set_(Rng(1)), means_(std::move(means)), spread_(spread) {}
+  std::vector<LossTerm> train_epoch(int64_t) override { return {}; }
+  Tensor logits(const Graph&, const Tensor& items) override {
+    return torch::zeros({items.numel(), 2});
+  }
+  std::optional<GeneratedGraph> generated(const Graph&, int64_t) override {
+    GeneratedGraph g;
+    g.nodes = ints({0, 1, 2, 3});
+    g.centre = 2;
+    g.source = ints({0, 1, 2, 0});
+    g.target = ints({1, 2, 3, 3});
+    const Tensor mean = torch::tensor(means_, torch::kFloat64);
+    g.samples = torch::stack({mean - spread_, mean + spread_});
+    g.weight = mean;
+    g.spread = torch::full_like(mean, spread_);
+    g.distance = torch::zeros({4}, torch::kFloat64);
+    return g;
+  }
+  nn::ParameterSet& parameters() override { return set_; }
+  std::vector<nn::Adam*> optimisers() override { return {}; }
+
+ private:
+  nn::ParameterSet set_;
+  std::vector<double> means_;
+  double spread_;
+};
+
+TEST(Trust04Explain, WeightsThatDifferByLessThanChanceDoNotDiffer) {
+  NearlyEqual flat({0.6105, 0.6077, 0.609, 0.608}, 0.005);
+  const ItemExplanation e = explain_item(flat, "given", path(), 2);
+  EXPECT_FALSE(e.differ);
+  EXPECT_NEAR(e.low, 0.6077, 1e-12);
+  EXPECT_NEAR(e.high, 0.6105, 1e-12);
+  EXPECT_NEAR(e.noise, 0.005, 1e-12);
+  EXPECT_EQ(e.count(EdgeFate::kept), 3);  // none is called weakened
+  EXPECT_EQ(e.count(EdgeFate::created), 1);
+  EXPECT_EQ(e.unclear(), 4);
+  EXPECT_THAT(no_difference(e), HasSubstr("The weights do not differ: they span 0.0028"));
+}
+
+TEST(Trust04Explain, WeightsThatDifferAreCalledClearOneByOne) {
+  NearlyEqual method({0.9, 0.3, 0.61, 0.59}, 0.01);  // their mean is 0.6
+  const ItemExplanation e = explain_item(method, "given", path(), 2);
+  EXPECT_TRUE(e.differ);
+  EXPECT_EQ(no_difference(e), "");
+  EXPECT_EQ(e.unclear(), 2);
+  for (const ExplainedEdge& edge : e.edges) {
+    EXPECT_EQ(edge.clear, std::abs(edge.weight - 0.6) > 0.1) << edge.weight;
+  }
+}
+
 TEST(ExplainItem, ScoresOfObservedEdgesAreTiedToo) {
   const Task task = test::small_graph_task();
   const Domain& domain = task.test[0];

@@ -50,6 +50,9 @@ struct GraphPicture {
     double weight = 1.0;      // 0 to 1: how strong it is drawn
     double value = 1.0;       // the number that is shown
     Kind kind = Kind::plain;  // truth: observed, and known to make the label
+    double spread = 0.0;      // of the number, shown with it
+    double reach = 0.0;       // 0 to 1: how strong it would be with its spread, drawn as a band
+    bool clear = true;        // false: drawn faintly, as it may be chance
   };
   struct Side {
     std::string title;  // "observed"
