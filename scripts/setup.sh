@@ -11,7 +11,7 @@ case "${1:-}" in
   '') ;;
   test)
     needed+=(jq python3)
-    useful+=(chromium clang clang-format libclang-rt-dev libbenchmark-dev fish zsh locales)
+    useful+=(chromium clang clang-format libclang-rt-dev libbenchmark-dev fish zsh locales qemu-user)
     ;;
   *)
     echo "setup.sh: '$1' is unknown; there is 'setup.sh' and 'setup.sh test'" >&2

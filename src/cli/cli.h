@@ -30,6 +30,12 @@ struct Common {
   void use_device(const std::string& configured = "cpu") const;
 };
 
+/// Under a limit of the address space (ulimit -v): Error(memory) if so many threads do not fit, and
+/// the buffers and stacks of those that were set. BLAS and OpenMP would wait for ever, or end the
+/// program without a word, if they found no room later.
+void check_room_for_threads(int count);
+void take_room_for_threads();
+
 void add_common(CLI::App& verb, Common& common, bool needs_data);
 
 /// Each adds a verb; the chosen one puts what is to be done into `action`.
@@ -49,6 +55,13 @@ void add_methods(CLI::App& app, Common& common, Action& action);
 void add_options(CLI::App& app, Common& common, Action& action);
 void add_doctor(CLI::App& app, Common& common, Action& action);
 void add_completion(CLI::App& app, Common& common, Action& action);
+
+/// The script that `grm completion SHELL` prints.
+std::string completion_script(const CLI::App& app, const std::string& shell);
+
+/// Writes every text that the launcher prints without the engine (launcher/help.h): the help of all
+/// verbs, the completion scripts and the version.
+void write_help_file(const CLI::App& app, const std::string& path);
 
 /// One JSON value on stdout, indented.
 void print_json(const ordered_json& value);
@@ -72,8 +85,9 @@ void say(const std::string& text);
 /// Messages also go to this file from now on; an empty path ends that.
 void log_to(const std::string& path);
 
-/// True once Ctrl-C was pressed (after watch_interrupt). `answer` is then written to stderr at
-/// once.
+/// True once SIGINT, SIGTERM or SIGHUP came (after watch_interrupt); a second one, whichever, ends
+/// the program at once. `answer` is written to stderr when Ctrl-C is pressed. SIGHUP stays ignored
+/// under nohup.
 void watch_interrupt(const char* answer = "");
 bool interrupted();
 

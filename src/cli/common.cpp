@@ -2,7 +2,6 @@
 #include <torch/types.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -44,7 +43,9 @@ void Common::apply() const {
   // reused; given back to the system, as is the default, every page is faulted in anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  check_room_for_threads(threads > 0 ? threads : grm::threads());
   set_threads(threads > 0 ? threads : grm::threads());
+  take_room_for_threads();
   const bool silent = quiet;
   set_log_sink([silent](LogLevel level, const std::string& text) {
     if (g_log_file.is_open()) {
@@ -95,27 +96,6 @@ std::string duration_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-namespace {
-volatile std::sig_atomic_t g_interrupted = 0;
-const char* volatile g_answer = "";
-}  // namespace
-
-void watch_interrupt(const char* answer) {
-  g_answer = answer;
-  // A second Ctrl-C ends the program at once.
-  std::signal(SIGINT, [](int) {
-    g_interrupted = 1;
-    std::signal(SIGINT, SIG_DFL);
-    const ssize_t ignored = write(STDERR_FILENO, g_answer, std::strlen(g_answer));
-    static_cast<void>(ignored);
-  });
-  std::signal(SIGTERM, [](int) { g_interrupted = 1; });
-}
-
-bool interrupted() {
-  return g_interrupted != 0;
 }
 
 }  // namespace grm::cli

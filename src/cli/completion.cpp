@@ -131,12 +131,7 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Completed
 }
 
 int print(const CLI::App& app, const std::string& shell, const Common& common) {
-  std::vector<CompletedVerb> verbs;
-  collect(app, "", verbs);
-  const std::vector<SettingKey> keys = setting_keys();
-  const std::string script = shell == "bash"  ? bash_completion(verbs, keys)
-                             : shell == "zsh" ? zsh_completion(verbs, keys)
-                                              : fish_completion(verbs, keys);
+  const std::string script = completion_script(app, shell);
   if (common.json) {
     print_json({{"shell", shell}, {"script", script}});
   } else {
@@ -146,6 +141,15 @@ int print(const CLI::App& app, const std::string& shell, const Common& common) {
 }
 
 }  // namespace
+
+std::string completion_script(const CLI::App& app, const std::string& shell) {
+  std::vector<CompletedVerb> verbs;
+  collect(app, "", verbs);
+  const std::vector<SettingKey> keys = setting_keys();
+  return shell == "bash"  ? bash_completion(verbs, keys)
+         : shell == "zsh" ? zsh_completion(verbs, keys)
+                          : fish_completion(verbs, keys);
+}
 
 void add_completion(CLI::App& app, Common& common, Action& action) {
   CLI::App* verb = app.add_subcommand("completion", "a script that makes a shell complete grm");

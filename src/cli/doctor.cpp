@@ -1,9 +1,7 @@
 #include "doctor.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/statvfs.h>
-#include <torch/types.h>
 #include <torch/version.h>
 #include <unistd.h>
 
@@ -13,13 +11,11 @@
 #include <fstream>
 #include <thread>
 
-#include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/threads.h"
 #include "grm/io/mat.h"
 #include "grm/io/npz.h"
-#include "grm/train/run_folder.h"
 #include "grm/version.h"
 #include "terminal.h"
 
@@ -29,48 +25,6 @@ namespace {
 using Level = Finding::Level;
 constexpr int kToMend = 3;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-constexpr double kSlowest = 5.0;  // GFLOP/s; the reference BLAS stays below it
-
-// Best of a few products of the size that training does most.
-double sgemm_gflops() {
-  const torch::Tensor a = torch::randn({10000, 128}), b = torch::randn({128, 128});
-  double best = 1e9;
-  for (int k = 0; k < 6; ++k) {
-    const Stopwatch watch;
-    const torch::Tensor c = a.matmul(b);
-    best = std::min(best, watch.seconds());
-  }
-  return 2.0 * 10000 * 128 * 128 / best * 1e-9;
-}
-
-// The file that single-precision products come from, where that can be told.
-std::string blas_file() {
-  Dl_info info{};
-  void* symbol = dlsym(RTLD_DEFAULT, "sgemm_");
-  if (!symbol || dladdr(symbol, &info) == 0 || !info.dli_fname) return "";
-  std::error_code code;
-  const auto real = std::filesystem::canonical(info.dli_fname, code);
-  return code ? info.dli_fname : real.string();
-}
-
-std::vector<Finding> examine_blas() {
-  const std::string name = blas_name(), file = blas_file();
-  const double rate = sgemm_gflops();
-  Finding blas{"blas", name == "unknown" && !file.empty() ? file : name, Level::ok, "", {}};
-  if (name == "unknown") {
-    blas.level = Level::mend;
-    blas.advice =
-        "neither OpenBLAS nor MKL: the reference BLAS makes training 14 times slower. apt-get "
-        "install libopenblas-dev, then update-alternatives --config "
-        "libblas.so.3-$(uname -m)-linux-gnu";
-  }
-  Finding speed{"sgemm", fmt::format("{:.1f} GFLOP/s", rate), Level::ok, "", {}};
-  if (rate < kSlowest) {
-    speed.level = name == "unknown" ? Level::mend : Level::note;
-    speed.advice = "slow for this century: check the BLAS above, or what else runs here";
-  }
-  return {blas, speed};
-}
 
 // Processors that a container is allowed, or 0 if there is no limit.
 double cpu_quota() {

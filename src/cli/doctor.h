@@ -16,6 +16,10 @@ struct Finding {
   ordered_json files;  // of a dataset, with --hashes
 };
 
+/// The BLAS library, the processor that it takes this one for, and how fast it multiplies beside
+/// what the processor should reach.
+std::vector<Finding> examine_blas();
+
 /// The datasets whose files are looked for: how many are there; with `hashes` their SHA-256, set
 /// beside what the cache of parsed data remembers of them.
 std::vector<Finding> examine_data(const Common& common, bool hashes);

@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "grm/core/error.h"
+#include "grm/core/start.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
 #include "suggest.h"
@@ -109,30 +110,43 @@ int run_action(const Common& common, const grm::cli::Action& action, int argc, c
   }
 }
 
-// OpenMP and BLAS threads that wait by spinning take the cores from whatever else runs; with two
-// jobs on a machine that costs a factor of ten. The runtime reads its policy once, when it is
-// loaded, so the program starts itself anew with the policy set. OpenBLAS threads poll for
-// 2^OPENBLAS_THREAD_TIMEOUT cycles before they sleep.
-void wait_without_spinning(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+// Whether the first word, if it is no flag, is a verb.
+bool begins_with_a_verb(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.front()[0] == '-') return true;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (verb->get_name() == words.front()) return true;
+  }
+  return false;
+}
+
+// The launcher has done this already, unless the engine was started by itself.
+void start_as_the_launcher_would(char** argv) {
+  grm::open_standard_descriptors();
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (length <= 0) return;
+  if (length <= 0 || !grm::set_load_environment()) return;
   self[length] = '\0';
-  setenv("OMP_WAIT_POLICY", "passive", 1);
-  setenv("OPENBLAS_THREAD_TIMEOUT", "10", 0);
   execv(self, argv);  // returns only if it fails, and then nothing is lost
+}
+
+// "grm help train" is "grm train --help", and "grm" alone asks for help, too.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool help = !words.empty() && words.front() == "help";
+  if (help) words.erase(words.begin());
+  if (help || words.empty()) words.emplace_back("--help");
+  return words;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  wait_without_spinning(argv);
+  start_as_the_launcher_would(argv);
   // A file beyond a size limit is an error of its write, with a message, not the end of the
   // process.
   std::signal(SIGXFSZ, SIG_IGN);
   grm::cli::read_colour(argc, argv);
-  CLI::App app{"Classifiers that hold up on graphs from domains never seen in training"};
+  CLI::App app{"Classifiers that hold up on graphs from domains never seen in training", "grm"};
   app.set_version_flag("--version", "grm " GRM_VERSION " (" GRM_GIT_ID ")");
   app.require_subcommand(1);
   app.footer(
@@ -144,7 +158,7 @@ int main(int argc, char** argv) {
       "  grm predict RUN --data new-month --out predictions.csv\n"
       "  grm explain RUN --data new-month --item 17     why this node or graph\n"
       "  grm report runs --out report.html              one file to show\n"
-      "  grm train --help\n\n"
+      "  grm help train                                 all flags of a verb\n\n"
       "Exit codes: 0 ok, 1 internal error, 2 usage or configuration, 3 data or files,\n"
       "4 device or memory, 130 interrupted.");
   Common common;
@@ -163,12 +177,16 @@ int main(int argc, char** argv) {
   grm::cli::add_bench(app, common, action);
   grm::cli::add_doctor(app, common, action);
   grm::cli::add_completion(app, common, action);
+  if (argc == 3 && argv[1] == std::string("--write-help")) {  // after linking, for the launcher
+    return run_action(
+        common, [&] { return grm::cli::write_help_file(app, argv[2]), 0; }, argc, argv);
+  }
+  const std::vector<std::string> words = words_of(argc, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0 && begins_with_a_verb(app, words)) return app.exit(error);
     // The parser may have stopped before it came to the flag.
-    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     common.json = std::find(words.begin(), words.end(), "--json") != words.end();
     return report(common, "usage", grm::cli::usage_message(app, error, words), kUsage);
   }
