@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
+#include "grm/train/memory_input.h"
 #include "grm/version.h"
 #include "run_flags.h"
 
@@ -145,7 +146,7 @@ int bench(const RunFlags& flags, int64_t epochs, bool evaluates, const Common& c
   watch_interrupt("\ngrm: stopping after this epoch\n");
   const std::unique_ptr<RunConfig> config = make_config(flags, flags.method, common.device);
   common.use_device(config->train.device);
-  const Task task = config->dataset.load(common.data_context());
+  const Task task = load_within_memory(config->dataset, common.data_context());
   BenchOptions options;
   options.epochs = epochs;
   options.evaluate = evaluates;

@@ -12,7 +12,9 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/log.h"
+#include "grm/train/memory_input.h"
 #include "grm/train/predict.h"
+#include "run_flags.h"
 #include "terminal.h"
 
 namespace grm::cli {
@@ -162,6 +164,7 @@ int predict(const PredictFlags& flags, const Common& common) {
   Model model = load(flags.run);
   if (flags.raw) model.set_temperature(1.0);
   const std::vector<Asked> data = data_to_predict(model, flags.data, common.data_context());
+  check_memory_to_predict(model, data);
   Output output(flags.out, /*to_stdout=*/!common.json);
   PredictionSummary summary;
   try {
@@ -189,6 +192,7 @@ void add_predict(CLI::App& app, Common& common, Action& action) {
       "predict", "classes, probabilities and their spread for new graphs, as CSV");
   auto flags = std::make_shared<PredictFlags>();
   add_common(*verb, common, true);
+  add_memory_limit(*verb);
   verb->add_option("run", flags->run, "run folder or model.safetensors")->required();
   verb->add_option("--data", flags->data,
                    "folder of own data, with or without labels, or one .npz; or the name of a "

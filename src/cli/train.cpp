@@ -9,6 +9,7 @@
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/memory.h"
+#include "grm/train/memory_input.h"
 #include "grm/train/summary.h"
 #include "progress.h"
 #include "run_flags.h"
@@ -208,7 +209,7 @@ int train(const TrainFlags& flags, const Common& common) {
     columns.push_back(std::move(column));
   }
   common.use_device(columns.front().config->train.device);
-  const Task task = columns.front().config->dataset.load(common.data_context());
+  const Task task = load_within_memory(columns.front().config->dataset, common.data_context());
   for (const std::string& name : task.missing) log_warning("{} is missing and left out", name);
   for (const Column& column : columns) show_memory(column, task, flags.verbose);
   for (Column& column : columns) {

@@ -13,6 +13,7 @@
 #include "grm/core/json_text.h"
 #include "grm/graph/device.h"
 #include "grm/study/runner.h"
+#include "grm/train/memory_input.h"
 #include "process.h"
 
 namespace grm::study {
@@ -83,7 +84,7 @@ class CellRun {
  private:
   void load() {
     loading_ = true;
-    task_ = config_->dataset.load(job_.data);
+    task_ = load_within_memory(config_->dataset, job_.data);
     loading_ = false;
     if (cell_.phase == "trial") {
       // A search ends before anyone may look at test labels: they do not stay in memory.

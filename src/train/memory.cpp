@@ -12,9 +12,7 @@ namespace grm {
 namespace memory {
 namespace {
 
-// Resident size of the program with libtorch loaded and its threads started, before any data.
-constexpr double kProgram = 210 * kMiB;
-constexpr double kCudaProgram = 1500 * kMiB;  // the same with libtorch's CUDA side, on the host
+constexpr double kCudaProgram = 1500 * kMiB;  // kProgram with libtorch's CUDA side, on the host
 constexpr double kCudaContext = 500 * kMiB;   // on the GPU
 
 // Bytes of all distinct tensors of the data.

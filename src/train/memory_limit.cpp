@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "grm/core/start.h"
 #include "grm/graph/device.h"
 #include "grm/train/memory.h"
 
@@ -90,8 +91,14 @@ MemoryLimit memory_limit(const torch::Device& device) {
   }
   const double machine = value_of("/proc/meminfo", "MemAvailable:", kNone / 1024) * 1024;
   const double groups = left_in_groups();
-  const double left = std::min(machine, groups);
-  return {left + own_bytes(), groups < machine ? "left to this container" : "free on this machine"};
+  const Room room = room_left();
+  MemoryLimit limit = {machine, "free on this machine"};
+  if (groups < limit.bytes) limit = {groups, "left to this container"};
+  if (static_cast<double>(room.bytes) < limit.bytes) {
+    limit = {static_cast<double>(room.bytes), "left under " + room.limit};
+  }
+  limit.bytes += own_bytes();
+  return limit;
 }
 
 }  // namespace grm

@@ -14,6 +14,8 @@ namespace grm::memory {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr double kFloat = 4.0;
+/// Resident size of the program with libtorch loaded and its threads started, before any data.
+constexpr double kProgram = 210 * kMiB;
 
 /// Collects the parts; numbers go to where the run computes.
 class Parts {

@@ -10,6 +10,7 @@
 #include "grm/core/log.h"
 #include "grm/io/safetensors.h"
 #include "grm/nn/parameter_budget.h"
+#include "grm/train/memory_input.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
 #include "model_digest.h"
@@ -237,7 +238,7 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
   model.epoch = file.about.epoch;
   model.temperature = file.about.temperature;
   model.config = config_from_toml(file.about.config, file.path);
-  model.task = model.config->dataset.load(context);
+  model.task = load_within_memory(model.config->dataset, context);
   if (model.task.classes != file.about.classes || model.task.features() != file.about.features) {
     fail(ErrorKind::data,
          "{}: the model was trained on {} features and {} classes, the data has {} and {}",

@@ -9,6 +9,7 @@
 #include "grm/data/own_data.h"
 #include "grm/nn/losses.h"
 #include "grm/train/calibration.h"
+#include "grm/train/memory_input.h"
 #include "grm/train/metrics.h"
 
 namespace grm {
@@ -184,6 +185,7 @@ std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
   const ModelAbout& about = model.about();
   std::vector<Asked> asked;
   if (is_own_data(data)) {
+    check_memory_to_read(data, own_input_files(data));
     for (Domain& domain : load_for_prediction(data, about.preprocessing, about.level,
                                               about.features, about.edge_features)) {
       domain.graph = model.prepared(domain.graph);
@@ -199,12 +201,12 @@ std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
   }
   Task task;
   if (data == about.dataset) {
-    task = config_from_toml(about.config, model.path())->dataset.load(context);
+    task = load_within_memory(config_from_toml(about.config, model.path())->dataset, context);
   } else {
     DatasetChoice choice(data);
     choice.options().set("dataset", "symmetrise", about.symmetrise ? "true" : "false");
     choice.options().set("dataset", "centre", about.centre);
-    task = choice.load(context);
+    task = load_within_memory(choice, context);
   }
   const TrainView view = task.train_view();
   if (view.features != about.features || view.edge_features != about.edge_features) {
