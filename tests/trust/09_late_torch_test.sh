@@ -5,9 +5,11 @@ source "$(dirname "$0")/../cli/lib.sh" "$@"
 engine=$(dirname "$grm")/grm-engine
 check "the launcher does not link libtorch" bash -c "! ldd '$grm' | grep -qE 'torch|openblas|gomp'"
 
-# Without the engine there is help all the same, so nothing of it is loaded.
+# With an engine that does nothing there is help all the same: it is not asked.
 mkdir alone
 cp "$grm" "$engine.help" alone/
+printf '#!/bin/sh\nexit 99\n' > alone/grm-engine
+chmod +x alone/grm-engine
 help_of() { alone/grm "$@" --help; }
 verbs_below() {
   help_of "$@" | awk '$0 == "Subcommands:" { on = 1; next } /^[^ ]|^$/ { on = 0 } on && /^  [a-z]/ { print $1 }'
@@ -31,7 +33,9 @@ check "shows the help" cmp out <(alone/grm --help)
 expect_exit 0 "the version" alone/grm --version
 check "is a number" grep -qE '^grm [0-9]+\.[0-9]+' out
 for shell in bash zsh fish; do check "completion $shell" alone/grm completion $shell; done
-expect_exit 3 "work needs the engine" alone/grm methods
+expect_exit 99 "work is the engine's" alone/grm methods
+rm alone/grm-engine
+expect_exit 3 "which may be missing" alone/grm methods
 check "and says which" grep -q "grm-engine cannot be started" err
 
 # The same texts from the engine itself.

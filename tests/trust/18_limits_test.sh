@@ -2,7 +2,7 @@
 # Limits of memory end in a message, soon, and never in a program that cannot be stopped.
 source "$(dirname "$0")/../cli/lib.sh" "$@"
 unset OPENBLAS_NUM_THREADS OMP_NUM_THREADS
-train=(train --dataset sbm --method erm --epochs 2 --set dataset.nodes=60 --threads 1)
+train=(train --dataset sbm --method erm --epochs 2 --set dataset.nodes=60)
 if nm "$(dirname "$grm")/grm-engine" 2> /dev/null | grep -q __asan_init; then
   echo "skipped: the address sanitizer needs all of the address space"
   exit 77
@@ -15,7 +15,7 @@ within() {
   (ulimit -v "$limit" && exec timeout -s KILL 30 "$@")
 }
 for limit in 300000 600000 700000; do
-  expect_exit 4 "too little address space: $limit" within $limit "$grm" "${train[@]}"
+  expect_exit 4 "too little address space: $limit" within $limit "$grm" "${train[@]}" --threads 1
   check "says why" grep -q "ulimit -v" err
   expect_exit 0 "help needs no room" within $limit "$grm" --help
 done
@@ -23,7 +23,7 @@ expect_exit 4 "too little data" bash -c "ulimit -d 200000; exec timeout -s KILL 
 check "says which" grep -q "ulimit -d 200000" err
 expect_exit 4 "the same as JSON" within 600000 "$grm" "${train[@]}" --json
 check "kind memory" jq -e '.error.kind == "memory"' out
-expect_exit 0 "enough for one thread" within 1200000 "$grm" "${train[@]}"
+expect_exit 0 "enough for one thread" within 1200000 "$grm" "${train[@]}" --threads 1
 expect_exit 4 "but not for sixty" within 1200000 "$grm" "${train[@]}" --threads 60
 check "says how many fit" grep -qE -- "--threads [1-9][0-9]* fits" err
 expect_exit 4 "a run that does not fit is refused before it begins" within 1200000 "$grm" train \
