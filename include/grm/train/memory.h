@@ -35,7 +35,8 @@ struct MemoryLimit {
   std::string source;  // "--memory-limit", "free on this machine", ...
 };
 /// On the CPU the least of the machine's free memory, the limits of its control groups and what is
-/// left under ulimit -v and -d; on a GPU its free memory. set_memory_limit replaces it for the process; 0 takes that back.
+/// left under ulimit -v and -d; on a GPU its free memory. set_memory_limit replaces it for the
+/// process; 0 takes that back.
 MemoryLimit memory_limit(const torch::Device& device);
 void set_memory_limit(double bytes);
 
