@@ -2,9 +2,11 @@
 
 #include "cli.h"
 #include "grm/core/clock.h"
+#include "grm/train/constant.h"
 #include "grm/train/explain.h"
 #include "grm/train/trainer.h"
 #include "reliability.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -14,8 +16,8 @@ int eval(const std::string& path, const Common& common) {
   LoadedModel model = load_model(path, common.data_context());
   const Stopwatch watch;
   ordered_json domains = ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {
-      {"domain", "role", to_string(model.task.metric), "constant", "ECE"}};
+  std::vector<std::vector<std::string>> rows = {{"domain", "role", to_string(model.task.metric)}};
+  std::vector<ConstantAnswer> constants;
   BeforeAfter test;
   ordered_json out = {{"run", path},
                       {"dataset", model.task.name},
@@ -30,25 +32,37 @@ int eval(const std::string& path, const Common& common) {
     const std::vector<GroupLogits> groups = group_logits(*model.method, model.task, role);
     const std::vector<DomainScore> scores = scores_of(model.task.metric, groups);
     const std::vector<DomainScore> constant = constant_scores(model.task, role);
+    const std::vector<DomainScore> own = own_constant_scores(model.task, role);
+    if (scores.empty()) continue;  // own data may have no test domain
+    constants = constant_answers(to_string(model.task.metric), constant, own);
+    const auto line = [&](const std::string& name, const std::string& of, double value,
+                          const auto& get) {
+      rows.push_back({name, of, fmt::format("{:.2f}", value)});
+      for (const ConstantAnswer& answer : constants) {
+        rows.back().push_back(fmt::format("{:.2f}", get(answer.scores)));
+      }
+    };
     for (size_t k = 0; k < scores.size(); ++k) {
       domains.push_back({{"domain", scores[k].domain},
                          {"role", to_string(role)},
                          {"value", scores[k].value},
-                         {"constant", constant[k].value}});
+                         {"constant", constant[k].value},
+                         {"constant_own", own[k].value}});
       const BeforeAfter reliable = before_after({groups[k]}, model.temperature);
       add_reliability(domains.back(), reliable);
-      rows.push_back({scores[k].domain, to_string(role), fmt::format("{:.2f}", scores[k].value),
-                      fmt::format("{:.2f}", constant[k].value),
-                      fmt::format("{:.2f}", reliable.after.ece)});
+      line(scores[k].domain, to_string(role), scores[k].value,
+           [&](const std::vector<DomainScore>& all) { return all[k].value; });
+      rows.back().push_back(fmt::format("{:.2f}", reliable.after.ece));
     }
-    if (role == Role::test) {
-      test = before_after(groups, model.temperature);
-      out["min"] = min_score(scores);
-      out["avg"] = mean_score(scores);
-      rows.push_back({"Min", "", fmt::format("{:.2f}", min_score(scores)), ""});
-      rows.push_back({"Avg", "", fmt::format("{:.2f}", mean_score(scores)), ""});
-    }
+    if (role != Role::test) continue;
+    test = before_after(groups, model.temperature);
+    out["min"] = min_score(scores);
+    out["avg"] = mean_score(scores);
+    line("Min", "", min_score(scores), min_score);
+    line("Avg", "", mean_score(scores), mean_score);
   }
+  for (const ConstantAnswer& answer : constants) rows[0].push_back(answer.name);
+  rows[0].push_back("ECE");
   out["domains"] = domains;
   add_reliability(out["test"], test);
   // Data that knows which edges make its labels: how well the method's scores find them.
@@ -69,6 +83,7 @@ int eval(const std::string& path, const Common& common) {
     print_json(out);
   } else {
     print_table(rows);
+    if (constants.size() > 1) print_wrapped("", constants_note(constants));
     print_reliability(test, model.temperature);
     if (found.size() > 1) {
       fmt::print("\n");

@@ -19,8 +19,10 @@ struct TableFlags {
 std::string results_text(const TableFlags& flags, const report::Results& results) {
   study::TableOptions options = flags.options;
   options.group_dataset_seeds = !flags.separate;
-  options.published = report::Published::embedded().lookup(
-      {"table1", "table2", "appendix-cora", "appendix-photo", "appendix-fb100-twitch"});
+  options.published = report::for_built_in(
+      results.rows,
+      report::Published::embedded().lookup(
+          {"table1", "table2", "appendix-cora", "appendix-photo", "appendix-fb100-twitch"}));
   if (flags.format == "csv") {
     std::vector<study::ResultRow> rows;
     for (const study::ResultRow& row : results.rows) {

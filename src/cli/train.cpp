@@ -8,6 +8,7 @@
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
+#include "grm/train/constant.h"
 #include "grm/train/memory.h"
 #include "grm/train/memory_input.h"
 #include "grm/train/summary.h"
@@ -125,8 +126,11 @@ ordered_json to_json(const Column& column, const Task& task) {
     const Summary s = summarise(column.runs, rule);
     out["by_selection"][rule] = {{"min", s.min}, {"avg", s.avg}, {"epochs", s.epochs}};
   }
-  const auto constant = constant_scores(task, Role::test);
-  out["constant"] = {{"min", min_score(constant)}, {"avg", mean_score(constant)}};
+  const auto constant = [&](const char* key, const std::vector<DomainScore>& scores) {
+    out[key] = {{"min", min_score(scores)}, {"avg", mean_score(scores)}};
+  };
+  constant("constant", constant_scores(task, Role::test));
+  constant("constant_own", own_constant_scores(task, Role::test));
   out["seconds_per_epoch"] = per_epoch;
   out["evaluate_seconds"] = evaluating;
   out["peak_memory_mib"] = peak;
@@ -159,34 +163,38 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
                 : fmt::format("{:.1f}", value.mean);
   };
   const bool many = columns.front().runs.size() > 1;
-  std::vector<DomainScore> constant;  // stays empty under train.test = never
-  if (!columns.front().summary.test.empty()) constant = constant_scores(task, Role::test);
+  std::vector<ConstantAnswer> constants;  // none under train.test = never
+  if (!columns.front().summary.test.empty()) constants = constant_answers(task, Role::test);
   std::vector<std::vector<std::string>> rows = {{task.name + ", " + to_string(task.metric)}};
   for (const Column& column : columns) rows[0].push_back(column.title);
-  rows[0].push_back("constant");
-  for (size_t k = 0; k < constant.size(); ++k) {
-    rows.push_back({constant[k].domain});
-    for (const Column& c : columns) rows.back().push_back(cell(c.summary.test[k].score, many));
-    rows.back().push_back(fmt::format("{:.1f}", constant[k].value));
-  }
-  const auto line = [&](const std::string& name, const auto& of, const std::string& last) {
+  for (const ConstantAnswer& answer : constants) rows[0].push_back(answer.name);
+  const auto line = [&](const std::string& name, const auto& of, const auto& of_constant) {
     rows.push_back({name});
     for (const Column& c : columns) rows.back().push_back(of(c));
-    rows.back().push_back(last);
+    for (const ConstantAnswer& answer : constants) rows.back().push_back(of_constant(answer));
   };
-  if (!constant.empty()) {
+  const auto no_constant = [](const ConstantAnswer&) { return std::string(); };
+  const auto tenths = [](double value) { return fmt::format("{:.1f}", value); };
+  const std::vector<Summary::Row>& test = columns.front().summary.test;
+  for (size_t k = 0; k < test.size(); ++k) {
     line(
-        "Min", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.min); },
-        fmt::format("{:.1f}", min_score(constant)));
+        test[k].domain, [&](const Column& c) { return cell(c.summary.test[k].score, many); },
+        [&](const ConstantAnswer& answer) { return tenths(answer.scores[k].value); });
+  }
+  if (!test.empty()) {
     line(
-        "Avg", [&](const Column& c) { return fmt::format("{:.1f}", c.summary.avg); },
-        fmt::format("{:.1f}", mean_score(constant)));
+        "Min", [&](const Column& c) { return tenths(c.summary.min); },
+        [&](const ConstantAnswer& answer) { return tenths(min_score(answer.scores)); });
+    line(
+        "Avg", [&](const Column& c) { return tenths(c.summary.avg); },
+        [&](const ConstantAnswer& answer) { return tenths(mean_score(answer.scores)); });
   }
   line(
-      "validation", [&](const Column& c) { return cell(c.summary.validation, many); }, "");
+      "validation", [&](const Column& c) { return cell(c.summary.validation, many); }, no_constant);
   line(
-      "seconds", [&](const Column& c) { return fmt::format("{:.1f}", c.seconds); }, "");
+      "seconds", [&](const Column& c) { return tenths(c.seconds); }, no_constant);
   print_table(rows, best_cells(rows, columns.size()));
+  if (constants.size() > 1) print_wrapped("", constants_note(constants));
   for (const std::string& note : task.notes) print_wrapped("note: ", note);
 }
 

@@ -74,10 +74,14 @@ Group identify(const std::string& folder) {
   return group;
 }
 
-std::vector<Group> read_groups(const std::vector<std::string>& folders) {
+// `labels` are those of the folders, or none.
+std::vector<Group> read_groups(const std::vector<std::string>& folders,
+                               const std::vector<std::string>& labels) {
   std::vector<Group> groups;
-  for (const std::string& folder : folders) {
+  for (size_t k = 0; k < folders.size(); ++k) {
+    const std::string& folder = folders[k];
     Group fresh = identify(folder);
+    if (!labels.empty()) fresh.label = labels[k];
     auto known = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& g) { return g.config == fresh.config; });
     if (known == groups.end()) {
@@ -157,9 +161,11 @@ std::vector<std::string> find_runs(const std::vector<std::string>& paths) {
 }
 
 std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,
-                                    const std::string& dataset) {
+                                    const std::string& dataset,
+                                    const std::vector<std::string>& labels) {
+  ensure(labels.empty() || labels.size() == run_folders.size(), "training_curves: labels");
   std::vector<Figure> figures;
-  std::vector<Group> groups = read_groups(run_folders);
+  std::vector<Group> groups = read_groups(run_folders, labels);
   if (!dataset.empty()) {
     for (Group& group : groups) group.dataset = dataset;
   }

@@ -2,11 +2,8 @@
 #include "grm/report/html_report.h"
 
 #include <algorithm>
-#include <set>
 
-#include "grm/data/own_data.h"
 #include "html_sections.h"
-#include "html_setup.h"
 
 namespace grm::report {
 namespace {
@@ -27,21 +24,17 @@ std::string rule_of(const std::vector<ResultRow>& rows) {
   return "val";
 }
 
-// Published values belong to the built-in data: a user's own "cora" is another one. The paper calls
-// MNIST-75sp "MNIST".
-study::PublishedLookup lookup_for(const std::vector<ResultRow>& rows, const Published& published) {
-  std::set<std::string> own;
-  for (const ResultRow& row : rows) {
-    if (is_own_data(config_head(row.config, "configuration").dataset)) {
-      own.insert(study::without_seed(row.dataset));
+const char* why_no_results(const study::ScoreTable& table) {
+  for (const study::Block& block : table.blocks) {
+    for (const study::DatasetColumn& column : block.datasets) {
+      for (const study::Cell& cell : column.cells) {
+        if (cell.runs > 0 && cell.domains.empty()) {
+          return "the runs of a dataset have no test domain in common";
+        }
+      }
     }
   }
-  return [own, lookup = published.lookup(kTables)](
-             const std::string& dataset, const std::string& method, const std::string& column) {
-    if (own.count(dataset)) return std::optional<PublishedValue>();
-    const auto base = [](const std::string& name) { return name.substr(0, name.find(" #")); };
-    return lookup(base(dataset) == "mnist75sp" ? "mnist" : base(dataset), base(method), column);
-  };
+  return "no run has test scores";
 }
 
 std::string left_out_list(const std::vector<LeftOut>& list) {
@@ -63,20 +56,16 @@ std::string score_text(const MeanStd& score, int64_t runs) {
                   : fmt::format("{:.1f}", score.mean);
 }
 
-std::string rule_text(const std::string& rule) {
-  if (rule == "last") return "the last epoch";
-  if (rule == "oracle") return "the epoch with the best test score (an upper bound, no result)";
-  return "the epoch chosen by validation";
-}
-
 HtmlPage make_page(const HtmlReport& report, study::TableOptions options,
                    const Published& published) {
   options.rule = rule_of(report.results.rows);
   options.published = nullptr;
+  options.side_by_side = true;
   const study::ScoreTable table =
       study::make_table(report.results.rows, report.results.missing, options);
-  options.published = lookup_for(report.results.rows, published);
-  const study::ScoreTable beside =
+  options.published = for_built_in(report.results.rows, published.lookup(kTables));
+  options.side_by_side = false;
+  const study::ScoreTable blocks =
       study::make_table(report.results.rows, report.results.missing, options);
 
   HtmlPage page;
@@ -89,13 +78,12 @@ HtmlPage make_page(const HtmlReport& report, study::TableOptions options,
       page.left_out.push_back({title, otherwise});
     }
   };
-  add("summary", "Summary", summary_section(report, table, options.rule), "");
-  add("results", "Results by domain", results_section(table, options.rule),
-      "no run has test scores");
-  add("comparison", "Comparison of methods", comparison_section(table, options.rule),
+  add("summary", "Summary", summary_section(report, table), "");
+  add("results", "Results by domain", results_section(table), why_no_results(table));
+  add("comparison", "Comparison of methods", comparison_section(table, blocks),
       "there is one method only");
   add("published", "Comparison with published values",
-      published_section(beside, published, kTables),
+      published_section(blocks, published, kTables),
       "nothing is published for these datasets and methods");
   add("reliability", "Reliability of probabilities", reliability_section(report),
       "no run has fitted a temperature (runs of older versions, or train.calibrate = false)");

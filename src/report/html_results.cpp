@@ -1,6 +1,5 @@
 // The sections of a report that show scores.
 #include <algorithm>
-#include <cmath>
 
 #include "html_sections.h"
 #include "result_figures.h"
@@ -16,11 +15,6 @@ using study::ScoreTable;
 
 constexpr size_t kOpenTables = 3;  // more of them are folded up but for the first
 
-// Two numbers that print alike are equally good.
-double rounded(double value) {
-  return std::round(10 * value) / 10;
-}
-
 std::vector<std::string> domains_of(const DatasetColumn& column) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
@@ -30,95 +24,6 @@ std::vector<std::string> domains_of(const DatasetColumn& column) {
     for (const Cell::DomainRow& row : cell.domains) add(row.domain);
   }
   return names;
-}
-
-const study::Score* score_of(const Cell& cell, const std::string& domain) {
-  for (const Cell::DomainRow& row : cell.domains) {
-    if (row.domain == domain) return &row.score;
-  }
-  return nullptr;
-}
-
-std::string constant_text(const DatasetColumn& column, const std::string& domain) {
-  for (const DomainScore& s : column.constant) {
-    if (s.domain == domain) return fmt::format("{:.1f}", s.value);
-  }
-  return "";
-}
-
-// Whether a method ran on a dataset, or should have.
-bool takes_part(const Cell& cell) {
-  return !cell.domains.empty() || cell.expected > 0;
-}
-
-// One number of every method in a row; the highest is marked where there are several.
-using Getter = std::function<const study::Score*(const Cell&)>;
-std::vector<Layout::Entry> score_row(const std::string& name, const DatasetColumn& column,
-                                     const Getter& get, const std::string& constant) {
-  std::vector<Layout::Entry> row = {{name}};
-  double best = -1e300;
-  int found = 0;
-  for (const Cell& cell : column.cells) {
-    if (const study::Score* score = cell.domains.empty() ? nullptr : get(cell)) {
-      best = std::max(best, rounded(score->ours.mean));
-      ++found;
-    }
-  }
-  for (const Cell& cell : column.cells) {
-    if (!takes_part(cell)) continue;
-    const study::Score* score = cell.domains.empty() ? nullptr : get(cell);
-    if (!score) {
-      row.push_back({"missing"});
-      continue;
-    }
-    row.push_back(
-        {score_text(score->ours, cell.runs), found > 1 && rounded(score->ours.mean) == best, 0});
-  }
-  row.push_back({constant});
-  return row;
-}
-
-Layout domain_layout(const Block& block, const DatasetColumn& column, const std::string& title,
-                     const std::string& rule) {
-  Layout layout;
-  layout.title = title;
-  layout.head = {"test domain"};
-  for (size_t m = 0; m < block.methods.size(); ++m) {
-    if (takes_part(column.cells[m])) layout.head.push_back(block.methods[m]);
-  }
-  layout.head.push_back("constant answer");
-  for (const std::string& domain : domains_of(column)) {
-    layout.rows.push_back(score_row(
-        domain, column, [&](const Cell& cell) { return score_of(cell, domain); },
-        constant_text(column, domain)));
-  }
-  const bool known = !column.constant.empty();
-  const auto total = [&](const char* name, const Getter& get, double constant) {
-    layout.rows.push_back(
-        score_row(name, column, get, known ? fmt::format("{:.1f}", constant) : ""));
-  };
-  total(
-      "Min", [](const Cell& cell) { return &cell.min; }, min_score(column.constant));
-  total(
-      "Avg", [](const Cell& cell) { return &cell.avg; }, mean_score(column.constant));
-  size_t place = 1;
-  for (const Cell& cell : column.cells) {
-    if (takes_part(cell)) layout.rows.back()[place++].mark = cell.mark;
-  }
-  layout.rows.push_back({{"runs"}});
-  for (const Cell& cell : column.cells) {
-    if (!takes_part(cell)) continue;
-    layout.rows.back().push_back({cell.runs < cell.expected
-                                      ? fmt::format("{} of {}", cell.runs, cell.expected)
-                                      : std::to_string(cell.runs)});
-  }
-  layout.rows.back().push_back({""});
-  layout.notes = {fmt::format(
-      "Percent, mean ± sample deviation over runs, of {}. Min: the domain with the smallest mean. "
-      "Avg: mean over domains; its deviation is that of the averages of the runs. Constant answer: "
-      "the most frequent training class everywhere.",
-      rule_text(rule))};
-  return layout;
 }
 
 void note_bars(Figure& figure) {
@@ -151,9 +56,9 @@ Figure domain_figure(const Block& block, const DatasetColumn& column, const std:
     }
     figure.series.push_back(std::move(series));
   }
-  if (!column.constant.empty()) {
-    Series series{"constant answer", {}};
-    for (const DomainScore& s : column.constant) {
+  for (const ConstantAnswer& answer : column.constants) {
+    Series series{answer.name, {}};
+    for (const DomainScore& s : answer.scores) {
       if (place(s.domain) < static_cast<double>(figure.categories.size())) {
         series.points.push_back({place(s.domain), s.value, 0.0, 1});
       }
@@ -216,17 +121,18 @@ std::string grid(const std::string& figures) {
 
 }  // namespace
 
-std::string results_section(const ScoreTable& table, const std::string& rule) {
+std::string results_section(const ScoreTable& table) {
   std::vector<std::pair<std::string, std::string>> parts;  // title, HTML
   for (const Block& block : table.blocks) {
     for (const DatasetColumn& column : block.datasets) {
       if (!any_scores(column)) continue;
-      const std::string title = column.dataset + ", " + metric_name(column.metric) +
-                                (block.name.empty() ? "" : ", block " + block.name);
-      const Layout layout = domain_layout(block, column, title, rule);
-      std::string body = html_table(layout, 3);
-      if (domains_of(column).size() > 1)
+      const std::string title = column.dataset + ", " + metric_name(column.metric);
+      Layout layout = study::whole_layout(table, block, column);
+      layout.title = title;
+      std::string body = html_table(layout, column.constants.size());
+      if (domains_of(column).size() > 1) {
         body += grid(html_chart(domain_figure(block, column, title)));
+      }
       parts.emplace_back(title, body);
     }
   }
@@ -238,17 +144,14 @@ std::string results_section(const ScoreTable& table, const std::string& rule) {
   return out;
 }
 
-std::string comparison_section(const ScoreTable& table, const std::string& rule) {
+std::string comparison_section(const ScoreTable& table, const ScoreTable& blocks) {
   std::string out, figures;
   for (size_t b = 0; b < table.blocks.size(); ++b) {
     const Block& block = table.blocks[b];
     const bool scored = std::any_of(block.datasets.begin(), block.datasets.end(), any_scores);
     if (block.methods.size() < 2 || !scored) continue;
     Layout layout = study::score_layouts(table)[b];
-    if (layout.title.empty()) layout.title = "Min and Avg of every method";
-    // The first note says by which rule the epoch was chosen.
-    layout.notes.front() =
-        fmt::format("Mean ± sample deviation over runs, in percent, of {}.", rule_text(rule));
+    layout.title = "Min and Avg of every method";
     out += html_table(layout);
     if (block.datasets.size() > 1) {
       figures += html_chart(average_figure(block));
@@ -256,7 +159,7 @@ std::string comparison_section(const ScoreTable& table, const std::string& rule)
       figures += html_chart(method_figure(block));
     }
   }
-  for (const Figure& figure : shift_figures(table, "shift")) figures += html_chart(figure);
+  for (const Figure& figure : shift_figures(blocks, "shift")) figures += html_chart(figure);
   return out + grid(figures);
 }
 

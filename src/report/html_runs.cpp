@@ -10,6 +10,7 @@
 #include "grm/report/html_report.h"
 #include "grm/train/model_file.h"
 #include "html_setup.h"
+#include "run_names.h"
 
 namespace grm::report {
 namespace {
@@ -23,31 +24,6 @@ std::string read_if_there(const std::string& path) {
   return fs::exists(path, code) ? read_file(path) : "";
 }
 
-// Names as 'grm plot' gives them: method and preset, and a number for the second configuration. A
-// second configuration of the data, or other data of the same name, is numbered too: scores on
-// different data must not meet in one column.
-class Names {
- public:
-  std::string dataset_of(const ConfigHead& head, const std::string& body) {
-    return numbered(dataset_label(head.dataset), "", dataset_part(body));
-  }
-  std::string method_of(const ConfigHead& head, const std::string& dataset,
-                        const std::string& body) {
-    return numbered(head.method + (head.preset.empty() ? "" : ":" + head.preset), dataset, body);
-  }
-
- private:
-  std::string numbered(const std::string& base, const std::string& dataset,
-                       const std::string& body) {
-    std::vector<std::string>& known = bodies_[{dataset, base}];
-    const auto at = std::find(known.begin(), known.end(), body);
-    const auto number = at - known.begin() + 1;
-    if (at == known.end()) known.push_back(body);
-    return number == 1 ? base : fmt::format("{} #{}", base, number);
-  }
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> bodies_;
-};
-
 int64_t epochs_done(const std::string& folder) {
   const std::string log = read_if_there(folder + "/metrics.jsonl");
   return std::count(log.begin(), log.end(), '\n');
@@ -56,7 +32,10 @@ int64_t epochs_done(const std::string& folder) {
 // A later run of the same configuration and seed replaces an earlier one; equal bits are expected.
 void add_row(HtmlReport& report, ResultRow row) {
   for (ResultRow& known : report.results.rows) {
-    if (known.config != row.config) continue;
+    if (std::tie(known.dataset, known.method, known.variant, known.seed) !=
+        std::tie(row.dataset, row.method, row.variant, row.seed)) {
+      continue;
+    }
     report.left_out.push_back(
         {"run " + known.record.folder,
          "the same configuration and seed ran again in " + row.record.folder + ", which is shown"});
@@ -66,24 +45,29 @@ void add_row(HtmlReport& report, ResultRow row) {
   report.results.rows.push_back(std::move(row));
 }
 
-// Folders by dataset, for the curves.
-using Folders = std::map<std::string, std::vector<std::string>>;
+// Folders by dataset, and what their methods are called, for the curves.
+struct Folders {
+  std::vector<std::string> paths, methods;
+};
 
-void add_run(HtmlReport& report, const std::string& folder, const study::TableOptions& options,
-             Names& names, Folders& folders) {
+void add_run(HtmlReport& report, const std::string& folder, const std::string& config,
+             const RunName& name, const study::TableOptions& options,
+             std::map<std::string, Folders>& folders) {
   ResultRow row;
-  row.config = read_file(folder + "/config.toml");
-  const ConfigHead head = config_head(row.config, folder + "/config.toml");
-  row.dataset = names.dataset_of(head, row.config);
-  row.method = names.method_of(head, row.dataset, without_seed_line(row.config));
-  row.seed = head.seed;
-  if (!study::selected(options, row.dataset, row.method, "")) return;
-  folders[row.dataset].push_back(folder);
+  row.config = config;
+  row.dataset = name.dataset;
+  row.method = name.method;
+  row.variant = name.variant;
+  row.seed = config_head(config, folder + "/config.toml").seed;
+  if (!study::selected(options, row.dataset, row.method, row.variant)) return;
+  folders[row.dataset].paths.push_back(folder);
+  folders[row.dataset].methods.push_back(row.method +
+                                         (row.variant.empty() ? "" : " (" + row.variant + ")"));
   row.environment = read_if_there(folder + "/env.json");
   const std::string summary = folder + "/summary.json";
   if (!fs::exists(summary)) {
     report.results.missing.push_back(
-        {row.dataset, row.method, "", row.seed,
+        {row.dataset, row.method, row.variant, row.seed,
          fmt::format("not finished: {} epochs so far in {}", epochs_done(folder), folder)});
     return;
   }
@@ -172,7 +156,7 @@ void add_study_curves(HtmlReport& report) {
         part_of.try_emplace({study::without_seed(row.dataset), row.variant}, parts.size());
     if (fresh) {
       parts.push_back({row.dataset, {}});
-      titles.push_back(row.dataset + (row.variant.empty() ? "" : ", block " + row.variant));
+      titles.push_back(row.dataset + (row.variant.empty() ? "" : ", " + row.variant));
     }
     auto& [label, folders] = parts[at->second];
     if (label != row.dataset) continue;
@@ -201,10 +185,16 @@ void add_study_curves(HtmlReport& report) {
 HtmlReport report_of_runs(const std::vector<std::string>& paths,
                           const study::TableOptions& options) {
   HtmlReport report;
-  Names names;
-  Folders folders;
-  for (const std::string& folder : find_runs(paths)) {
-    add_run(report, folder, options, names, folders);
+  const std::vector<std::string> runs = find_runs(paths);
+  std::vector<std::string> configs, origins;
+  for (const std::string& folder : runs) {
+    origins.push_back(folder + "/config.toml");
+    configs.push_back(read_file(origins.back()));
+  }
+  const std::vector<RunName> names = name_runs(configs, origins);
+  std::map<std::string, Folders> folders;
+  for (size_t k = 0; k < runs.size(); ++k) {
+    add_run(report, runs[k], configs[k], names[k], options, folders);
   }
   check_not_empty(report.results, paths.front());
   report.title = title_of(report.results);
@@ -215,7 +205,7 @@ HtmlReport report_of_runs(const std::vector<std::string>& paths,
   report.about += ".";
   report.notes = numbered_notes(report.results.rows);
   for (const auto& [dataset, some] : folders) {
-    report.curves.push_back({dataset, training_curves(some, dataset)});
+    report.curves.push_back({dataset, training_curves(some.paths, dataset, some.methods)});
   }
   return report;
 }

@@ -148,7 +148,7 @@ std::string repeat_section(const HtmlReport& report) {
     for (const Setup& setup : setups) {
       for (const std::string& command : train_commands(setup)) commands += command + "\n";
       configs += html_details(setup.method + " on " + setup.dataset +
-                                  (setup.variant.empty() ? "" : ", block " + setup.variant),
+                                  (setup.variant.empty() ? "" : ", " + setup.variant),
                               html_code(setup.config));
       const std::string name = config_head(setup.rows.front()->config, "configuration").dataset;
       for (const DatasetEntry& entry : datasets()) {

@@ -7,13 +7,13 @@
 // Bodies of sections as HTML; "" where there is nothing to say.
 namespace grm::report {
 
-/// What was run, and what came out in words.
-std::string summary_section(const HtmlReport& report, const study::ScoreTable& table,
-                            const std::string& rule);
-/// Every test domain with Min, Avg and the constant answer.
-std::string results_section(const study::ScoreTable& table, const std::string& rule);
-/// Methods side by side; "" for one method.
-std::string comparison_section(const study::ScoreTable& table, const std::string& rule);
+/// What was run, and what came out in words: by the choice that validation makes.
+std::string summary_section(const HtmlReport& report, const study::ScoreTable& table);
+/// Every test domain with Min, Avg, validation and the constant answers.
+std::string results_section(const study::ScoreTable& table);
+/// Methods with their option sets in one table; "" for one of them. `blocks` has a block for each
+/// option set.
+std::string comparison_section(const study::ScoreTable& table, const study::ScoreTable& blocks);
 /// Ours beside the published values; "" where nothing is published.
 std::string published_section(const study::ScoreTable& table, const Published& published,
                               const std::vector<std::string>& tables);
@@ -29,7 +29,5 @@ std::string repeat_section(const HtmlReport& report);
 std::string metric_name(const std::string& metric);
 /// "81.2 ± 0.5", without the deviation for one run.
 std::string score_text(const MeanStd& score, int64_t runs);
-/// "the epoch chosen by validation".
-std::string rule_text(const std::string& rule);
 
 }  // namespace grm::report

@@ -2,7 +2,6 @@
 #include "html_setup.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -16,22 +15,6 @@
 namespace grm::report {
 namespace {
 
-// "section.key" -> value, as written, of a configuration's lines.
-std::map<std::string, std::string> lines_of(const std::string& config) {
-  std::map<std::string, std::string> lines;
-  std::istringstream in(config);
-  std::string line, section;
-  while (std::getline(in, line)) {
-    const size_t equals = line.find(" = ");
-    if (!line.empty() && line[0] == '[') {
-      section = line.substr(1, line.find(']') - 1);
-    } else if (equals != std::string::npos) {
-      lines[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
-    }
-  }
-  return lines;
-}
-
 // What stands between the quotes of a TOML string; other values as they are.
 std::string bare(const std::string& value) {
   if (value.empty() || value.front() != '"') return value;
@@ -43,8 +26,8 @@ std::string bare(const std::string& value) {
 bool settings_for(const std::string& config, const ConfigHead& head, std::string& out) {
   RunConfig plain(head.dataset, head.method, head.preset);
   const std::string wanted = without_seed_line(config);
-  const auto defaults = lines_of(plain.to_toml(0));
-  for (const auto& [key, value] : lines_of(wanted)) {
+  const auto defaults = config_values(plain.to_toml(0));
+  for (const auto& [key, value] : config_values(wanted)) {
     const auto known = defaults.find(key);
     if (known != defaults.end() && known->second == value) continue;
     plain.set(key, bare(value));
@@ -86,6 +69,21 @@ std::string command_tail(const std::string& environment) {
 
 }  // namespace
 
+std::map<std::string, std::string> config_values(const std::string& config) {
+  std::map<std::string, std::string> lines;
+  std::istringstream in(config);
+  std::string line, section;
+  while (std::getline(in, line)) {
+    const size_t equals = line.find(" = ");
+    if (!line.empty() && line[0] == '[') {
+      section = line.substr(1, line.find(']') - 1);
+    } else if (equals != std::string::npos) {
+      lines[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
+    }
+  }
+  return lines;
+}
+
 ConfigHead config_head(const std::string& config, const std::string& origin) {
   toml::table file;
   try {
@@ -115,7 +113,7 @@ std::string dataset_part(const std::string& config) {
 }
 
 std::vector<std::string> dataset_differences(const std::string& config, const std::string& from) {
-  const auto here = lines_of(dataset_part(config)), there = lines_of(dataset_part(from));
+  const auto here = config_values(dataset_part(config)), there = config_values(dataset_part(from));
   std::vector<std::string> list;
   for (const auto& [key, value] : here) {
     const auto other = there.find(key);
@@ -128,15 +126,6 @@ std::vector<std::string> dataset_differences(const std::string& config, const st
     list.push_back(fmt::format("no {}, which is {}", key.substr(key.find('.') + 1), value));
   }
   return list;
-}
-
-std::string dataset_label(const std::string& name) {
-  try {
-    return find_dataset(name).short_name();
-  } catch (const Error&) {
-    const std::string last = std::filesystem::path(name).filename().string();
-    return last.empty() ? name : last;
-  }
 }
 
 std::string shell_word(const std::string& text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct ConfigHead {
 /// Error(data) names `origin`.
 ConfigHead config_head(const std::string& config, const std::string& origin);
 
+/// "section.key" -> value, as written, of a configuration's lines.
+std::map<std::string, std::string> config_values(const std::string& config);
+
 /// The configuration without the line of its seed, which is the first one.
 std::string without_seed_line(const std::string& config);
 
@@ -23,9 +27,5 @@ std::string dataset_part(const std::string& config);
 /// How the [dataset] of one configuration differs from that of another: "nodes = 120 instead of
 /// 1500", one for each option.
 std::vector<std::string> dataset_differences(const std::string& config, const std::string& from);
-
-/// How a dataset is called in tables: its name, or the name in own data's dataset.toml, or the
-/// last part of the path where that file is gone.
-std::string dataset_label(const std::string& name);
 
 }  // namespace grm::report

@@ -20,42 +20,72 @@ using study::ScoreTable;
 constexpr size_t kOpenRows = 12;  // a longer table of runs is folded up
 constexpr size_t kToldTests = 3;  // comparisons in words; the table has all of them
 
-// "grm is highest in Avg, 81.2 ± 0.5 ...".
-std::string verdict(const ScoreTable& table, const Block& block, const DatasetColumn& column) {
-  size_t best = block.methods.size(), scored = 0;
-  for (size_t m = 0; m < block.methods.size(); ++m) {
+// The row that has the highest Avg on test: what nobody may choose by.
+size_t highest_on_test(const DatasetColumn& column) {
+  size_t best = column.cells.size();
+  for (size_t m = 0; m < column.cells.size(); ++m) {
     if (column.cells[m].domains.empty()) continue;
-    ++scored;
-    if (best == block.methods.size() ||
+    if (best == column.cells.size() ||
         column.cells[m].avg.ours.mean > column.cells[best].avg.ours.mean) {
       best = m;
     }
   }
-  if (scored == 0) return "";
-  const Cell& cell = column.cells[best];
-  std::string text = column.dataset + (block.name.empty() ? "" : ", block " + block.name) + ": " +
-                     block.methods[best];
-  text += fmt::format("{} {} {} on average over {} test domain{}",
-                      scored > 1 ? fmt::format(" is highest of {} methods with", scored) : " has",
-                      metric_name(column.metric), score_text(cell.avg.ours, cell.runs),
-                      cell.domains.size(), cell.domains.size() == 1 ? "" : "s");
+  return best;
+}
+
+std::string test_text(const DatasetColumn& column, const Cell& cell) {
+  std::string text = fmt::format("{} {} on average over {} test domain{}",
+                                 metric_name(column.metric), score_text(cell.avg.ours, cell.runs),
+                                 cell.domains.size(), cell.domains.size() == 1 ? "" : "s");
   if (cell.domains.size() > 1) {
     text += fmt::format(" and {} on the worst, {}", score_text(cell.min.ours, cell.runs),
                         cell.min_domain);
   }
-  if (!column.constant.empty()) {
-    text += fmt::format("; the constant answer has {:.1f}", mean_score(column.constant));
+  for (size_t k = 0; k < column.constants.size(); ++k) {
+    text += fmt::format("{} {} has {:.1f}", k == 0 ? ";" : ",", column.constants[k].about,
+                        mean_score(column.constants[k].scores));
   }
-  text += ".";
+  return text + ".";
+}
+
+// "validation chooses grm of 3 methods (81.2 ± 0.5). On test it has ...".
+std::string verdict(const Block& block, const DatasetColumn& column) {
+  const size_t chosen = study::chosen_by_validation(column);
+  const size_t highest = highest_on_test(column);
+  if (highest == block.methods.size() || column.cells[chosen].domains.empty()) return "";
+  const Cell& cell = column.cells[chosen];
+  const auto candidates = std::count_if(column.cells.begin(), column.cells.end(),
+                                        [](const Cell& each) { return each.runs > 0; });
+  std::string text = column.dataset + ": ";
+  if (candidates > 1) {
+    text += fmt::format("of {} candidates, validation chooses {} ({} there). On test it has ",
+                        candidates, block.methods[chosen], score_text(cell.validation, cell.runs));
+  } else {
+    text += block.methods[chosen] + " has ";
+  }
+  text += test_text(column, cell);
   if (cell.runs == 1) {
     text += " One run says nothing about the deviation over seeds; --seeds 3 and more do.";
   }
+  if (highest != chosen) {
+    const Cell& other = column.cells[highest];
+    text += fmt::format(
+        " {} has {} on test, but {} on validation: a choice by test scores would be none.",
+        block.methods[highest], score_text(other.avg.ours, other.runs),
+        score_text(other.validation, other.runs));
+  }
+  // The choice first, then the others in the order of the table.
+  std::vector<size_t> order = {chosen};
+  for (size_t m = 0; m < block.methods.size(); ++m) {
+    if (m != chosen) order.push_back(m);
+  }
   size_t told = 0;
-  for (size_t m = 0; m < block.methods.size() && told < kToldTests; ++m) {
+  for (const size_t m : order) {
     const auto& test = column.cells[m].test;
-    if (!test || !test->p) continue;
+    if (!test || !test->p || told == kToldTests) continue;
     text += fmt::format(" {} against {}: {:+.1f} points, p = {:.3f} (paired t-test over {} runs).",
-                        block.methods[m], table.against, test->difference, *test->p, test->pairs);
+                        block.methods[m], column.cells[m].against, test->difference, *test->p,
+                        test->pairs);
     ++told;
   }
   return text;
@@ -86,7 +116,7 @@ Layout runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
       std::any_of(setups.begin(), setups.end(), [](const Setup& s) { return !s.variant.empty(); });
   layout.head = {"dataset", "method"};
   if (blocks) {
-    layout.head.push_back("block");
+    layout.head.push_back("options");
     layout.label_columns = 3;
   }
   for (const char* name :
@@ -121,7 +151,7 @@ Layout runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
     line.push_back({fmt::format("{:.0f}", peak)});
     layout.rows.push_back(std::move(line));
   }
-  layout.notes = {"Validation: the metric in percent at " + rule_text(rule) +
+  layout.notes = {"Validation: the metric in percent at " + study::rule_text(rule) +
                   ", mean over validation domains."};
   return layout;
 }
@@ -152,12 +182,11 @@ std::vector<std::string> data_notes(const std::vector<ResultRow>& rows) {
 
 }  // namespace
 
-std::string summary_section(const HtmlReport& report, const ScoreTable& table,
-                            const std::string& rule) {
+std::string summary_section(const HtmlReport& report, const ScoreTable& table) {
   std::vector<std::string> words;
   for (const Block& block : table.blocks) {
     for (const DatasetColumn& column : block.datasets) {
-      const std::string text = verdict(table, block, column);
+      const std::string text = verdict(block, column);
       if (!text.empty()) words.push_back(text);
     }
   }
@@ -165,7 +194,7 @@ std::string summary_section(const HtmlReport& report, const ScoreTable& table,
   std::string out = html_list(words);
   const std::vector<Setup> setups = setups_of(report.results.rows);
   if (!setups.empty()) {
-    const std::string runs = html_table(runs_layout(setups, rule));
+    const std::string runs = html_table(runs_layout(setups, table.rule));
     out += setups.size() > kOpenRows
                ? html_details(fmt::format("{} configurations that ran", setups.size()), runs)
                : runs;

@@ -1,10 +1,13 @@
 #include "grm/report/published.h"
 
 #include <algorithm>
+#include <set>
 
 #include "grm/core/error.h"
 #include "grm/core/toml_library.h"
+#include "grm/data/own_data.h"
 #include "grm/study/embedded.h"
+#include "html_setup.h"
 
 namespace grm::report {
 namespace {
@@ -201,6 +204,22 @@ study::Layout Published::layout(const std::string& id) const {
   }
   layout.notes = notes_of(id, {});
   return layout;
+}
+
+study::PublishedLookup for_built_in(const std::vector<study::ResultRow>& rows,
+                                    study::PublishedLookup lookup) {
+  std::set<std::string> own;
+  for (const study::ResultRow& row : rows) {
+    if (is_own_data(config_head(row.config, "configuration").dataset)) {
+      own.insert({row.dataset, study::without_seed(row.dataset)});
+    }
+  }
+  return [own, lookup = std::move(lookup)](const std::string& dataset, const std::string& method,
+                                           const std::string& column) {
+    if (own.count(dataset)) return std::optional<PublishedValue>();
+    const std::string base = dataset.substr(0, dataset.find(" #"));
+    return lookup(base == "mnist75sp" ? "mnist" : base, method, column);
+  };
 }
 
 }  // namespace grm::report

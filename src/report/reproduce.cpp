@@ -84,6 +84,7 @@ void bundle_elliptic(std::vector<ResultRow>& rows) {
     if (study::without_seed(row.dataset) != "elliptic") continue;
     for (auto& [rule, chosen] : row.record.chosen) bundle_elliptic(chosen.test);
     bundle_elliptic(row.record.constant);
+    bundle_elliptic(row.record.constant_own);
   }
 }
 

@@ -32,6 +32,7 @@ ordered_json to_json(const Cell& cell, const std::string& method) {
   out["min"]["domain"] = cell.min_domain;
   out["avg"] = to_json(cell.avg);
   out["min_per_run"] = to_json(cell.min_per_run);
+  out["validation"] = to_json(cell.validation);
   out["domains"] = ordered_json::array();
   for (const Cell::DomainRow& row : cell.domains) {
     ordered_json domain = {{"domain", row.domain}};
@@ -39,7 +40,9 @@ ordered_json to_json(const Cell& cell, const std::string& method) {
     out["domains"].push_back(domain);
   }
   if (cell.test) {
-    out["test"] = {{"pairs", cell.test->pairs}, {"difference", cell.test->difference}};
+    out["test"] = {{"against", cell.against},
+                   {"pairs", cell.test->pairs},
+                   {"difference", cell.test->difference}};
     out["test"]["p"] = cell.test->p ? ordered_json(*cell.test->p) : ordered_json();
     out["test"]["mark"] = cell.mark > 0 ? "better" : cell.mark < 0 ? "worse" : "";
   }
@@ -123,10 +126,15 @@ std::string table_json(const ScoreTable& table) {
         }
       }
       ordered_json dataset = {{"dataset", column.dataset}, {"metric", column.metric}};
-      if (!column.constant.empty()) {
-        dataset["constant"] = {{"min", min_score(column.constant)},
-                               {"avg", mean_score(column.constant)}};
+      for (const ConstantAnswer& answer : column.constants) {
+        dataset[answer.key] = {{"min", min_score(answer.scores)},
+                               {"avg", mean_score(answer.scores)}};
+        for (const DomainScore& s : answer.scores) {
+          dataset[answer.key]["domains"].push_back({{"domain", s.domain}, {"value", s.value}});
+        }
       }
+      const size_t chosen = chosen_by_validation(column);
+      if (chosen < block.methods.size()) dataset["chosen_by_validation"] = block.methods[chosen];
       dataset["methods"] = methods;
       datasets.push_back(dataset);
     }

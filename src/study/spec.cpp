@@ -1,6 +1,7 @@
 // Specification files of studies: from TOML text to StudySpec, with the place of every mistake.
 #include <set>
 
+#include "grm/study/dataset_names.h"
 #include "spec_reader.h"
 #include "toml_reader.h"
 
@@ -76,23 +77,37 @@ class Reader : public TomlReader {
     DatasetSpec dataset;
     dataset.place = place(node);
     if (node.is_string()) {
-      dataset.name = dataset.label = word(node);
+      dataset.name = word(node);
     } else {
       const toml::table& entry = table(node);
       only(entry, {"name", "label", "seeds", "set"}, "a dataset");
       dataset.name = word(entry, "name");
-      const std::string label = word(entry, "label");
-      dataset.label = label.empty() ? dataset.name : label;
+      dataset.label = word(entry, "label");
       dataset.seeds = whole(entry, "seeds", 0, 0);
       if (const toml::node* set = entry.get("set")) dataset.set = settings(*set);
     }
     checked(node, [&] { find_dataset(dataset.name); });
-    for (const DatasetSpec& other : spec.datasets) {
-      if (other.label == dataset.label) {
-        fail_at(node, "the dataset '{}' is here already; give it another label", dataset.label);
+    spec.datasets.push_back(std::move(dataset));
+  }
+
+  // Datasets without a label are called by their own names, which must not meet in one column.
+  static void label_datasets(std::vector<DatasetSpec>& datasets) {
+    std::set<std::string> given;
+    std::vector<std::string> names;
+    for (const DatasetSpec& dataset : datasets) {
+      if (dataset.label.empty()) names.push_back(dataset.name);
+      given.insert(dataset.label);
+    }
+    const std::vector<std::string> labels = dataset_labels(names, given);
+    size_t next = 0;
+    std::set<std::string> seen;
+    for (DatasetSpec& dataset : datasets) {
+      if (dataset.label.empty()) dataset.label = labels[next++];
+      if (!seen.insert(dataset.label).second) {
+        fail(ErrorKind::config, "{}: the dataset '{}' is here already; give it another label",
+             dataset.place, dataset.label);
       }
     }
-    spec.datasets.push_back(std::move(dataset));
   }
 
   void read_datasets(const toml::table& file, StudySpec& spec) const {
@@ -101,6 +116,7 @@ class Reader : public TomlReader {
       for (const toml::node& node : *list->as_array()) read_dataset(node, spec);
     }
     tables(file, "dataset", [&](const toml::table& entry) { read_dataset(entry, spec); });
+    label_datasets(spec.datasets);
   }
 
   void read_methods(const toml::table& file, StudySpec& spec) const {

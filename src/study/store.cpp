@@ -9,6 +9,8 @@
 
 #include "database.h"
 #include "grm/core/error.h"
+#include "grm/core/toml_text.h"
+#include "grm/study/dataset_names.h"
 
 namespace grm::study {
 namespace {
@@ -83,6 +85,27 @@ std::string reason_of(const CellRow& cell) {
   if (cell.state == "no_data") return "data is missing: " + one_line(cell.message);
   if (cell.state == "failed") return "failed: " + one_line(cell.message);
   return cell.state == "running" ? "running" : "not run";
+}
+
+// Earlier versions filed own data under its path, which is no name for a table.
+std::map<std::string, std::string> names_of_paths(const Database& database,
+                                                  const std::string& study) {
+  std::vector<std::string> paths;
+  Rows rows(database, "SELECT dataset, MIN(config) FROM cell WHERE study = ? GROUP BY dataset",
+            {study});
+  while (rows.next()) {
+    const std::string line = "[dataset]\nname = " + toml_string(rows.text(0)) + "\n";
+    if (rows.text(1).find(line) != std::string::npos) paths.push_back(rows.text(0));
+  }
+  const std::vector<std::string> labels = dataset_labels(paths);
+  std::map<std::string, std::string> names;
+  for (size_t k = 0; k < paths.size(); ++k) names[paths[k]] = labels[k];
+  return names;
+}
+
+std::string shown_name(const std::map<std::string, std::string>& names, const std::string& label) {
+  const auto found = names.find(label);
+  return found == names.end() ? label : found->second;
 }
 
 std::vector<Value> as_values(const std::vector<std::string>& texts) {
@@ -189,27 +212,32 @@ CellRow Store::cell(int64_t id) const {
 
 std::vector<ResultRow> Store::results(const std::string& study, const std::string& phase) const {
   std::vector<ResultRow> list;
+  const std::map<std::string, std::string> names = names_of_paths(*database_, study);
   for (const CellRow& c : cells(study, phase)) {
     if (c.state != "done") continue;
-    list.push_back({c.study, c.dataset, c.method, c.variant, c.seed, c.metric, c.run_record(),
-                    c.config, c.environment, c.trial});
+    list.push_back({c.study, shown_name(names, c.dataset), c.method, c.variant, c.seed, c.metric,
+                    c.run_record(), c.config, c.environment, c.trial});
   }
   return list;
 }
 
 std::vector<MissingRow> Store::missing(const std::string& study) const {
   const bool tuned = this->study(study).tuned;
+  const std::map<std::string, std::string> names = names_of_paths(*database_, study);
   std::vector<MissingRow> list;
+  const auto add = [&](const CellRow& c, const std::string& reason) {
+    list.push_back({shown_name(names, c.dataset), c.method, c.variant, c.seed, reason});
+  };
   std::set<std::vector<std::string>> chosen;
   for (const CellRow& c : cells(study, tuned ? "final" : "run")) {
     chosen.insert({c.dataset, c.method, c.variant});
-    if (c.state != "done") list.push_back({c.dataset, c.method, c.variant, c.seed, reason_of(c)});
+    if (c.state != "done") add(c, reason_of(c));
   }
   if (!tuned) return list;
   // Where no trial could be chosen there are no final cells; the trials say why.
   for (const CellRow& c : cells(study, "trial")) {
     if (c.state == "done" || !chosen.insert({c.dataset, c.method, c.variant}).second) continue;
-    list.push_back({c.dataset, c.method, c.variant, c.seed, "no trial: " + reason_of(c)});
+    add(c, "no trial: " + reason_of(c));
   }
   return list;
 }

@@ -14,7 +14,12 @@ bool named(const std::vector<std::string>& filter, const std::string& full,
 }  // namespace
 
 std::string without_seed(const std::string& dataset) {
-  return dataset.substr(0, dataset.find('/'));
+  const size_t slash = dataset.find('/');
+  if (slash == std::string::npos || slash + 1 == dataset.size()) return dataset;
+  const std::string name = dataset.substr(0, slash);
+  const bool path = name.empty() || name == "." || name == "..";
+  const bool number = dataset.find_first_not_of("0123456789", slash + 1) == std::string::npos;
+  return number && !path ? name : dataset;
 }
 
 std::string without_preset(const std::string& method) {

@@ -1,7 +1,7 @@
 // What a table of scores looks like: which numbers stand in which column, and the notes below.
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "grm/study/table.h"
 
@@ -70,21 +70,43 @@ bool has_published(const DatasetColumn& column) {
                      [](const Cell& cell) { return cell.min.published || cell.avg.published; });
 }
 
-void add_notes(Layout& layout, const ScoreTable& table, const Block& block) {
+using Columns = std::vector<const DatasetColumn*>;
+
+// "Validation chooses grm on cora, erm on twitch."
+std::string choices(const Block& block, const Columns& columns) {
+  if (block.methods.size() < 2) return "";
+  std::string text;
+  for (const DatasetColumn* column : columns) {
+    const size_t chosen = chosen_by_validation(*column);
+    if (chosen == column->cells.size()) continue;
+    text +=
+        fmt::format("{} {} on {}", text.empty() ? "" : ",", block.methods[chosen], column->dataset);
+  }
+  return text.empty() ? text : "Validation chooses" + text + ".";
+}
+
+void add_notes(Layout& layout, const ScoreTable& table, const Block& block,
+               const Columns& columns) {
   bool tested = false, incomplete = false, published = false;
-  for (const DatasetColumn& column : block.datasets) {
-    published = published || has_published(column);
-    for (const Cell& cell : column.cells) {
+  std::set<std::string> references;
+  for (const DatasetColumn* column : columns) {
+    published = published || has_published(*column);
+    for (const Cell& cell : column->cells) {
       tested = tested || (cell.test && cell.test->p);
+      if (cell.test) references.insert(cell.against);
       incomplete = incomplete || cell.runs < cell.expected;
     }
   }
   layout.notes.push_back(
-      "Mean ± sample deviation over runs, in percent, of the epoch chosen by validation.");
+      fmt::format("Mean ± sample deviation over runs, in percent, of {}.", rule_text(table.rule)));
+  const std::string chosen = choices(block, columns);
+  if (!chosen.empty()) layout.notes.push_back(chosen);
   if (tested) {
-    layout.notes.push_back(
-        fmt::format("▲ better, ▼ worse than {} in Avg: paired t-test over seeds, p < {}.",
-                    table.against, table.level));
+    layout.notes.push_back(fmt::format(
+        "▲ better, ▼ worse than {} in Avg: paired t-test over seeds, p < {}.",
+        references.size() == 1 ? *references.begin()
+                               : table.against + " with the same options, or else its first ones,",
+        table.level));
   }
   if (published && block.name == "kipf") {
     layout.notes.push_back(
@@ -95,15 +117,28 @@ void add_notes(Layout& layout, const ScoreTable& table, const Block& block) {
   for (const std::string& note : table.notes) layout.notes.push_back(note);
 }
 
-void add_constant(
-    Layout& layout, const Block& block,
-    const std::function<void(std::vector<Layout::Entry>&, const DatasetColumn&)>& add) {
-  const bool any = std::any_of(block.datasets.begin(), block.datasets.end(),
-                               [](const DatasetColumn& c) { return !c.constant.empty(); });
-  if (!any) return;
-  std::vector<Layout::Entry> row = {{"constant answer"}};
-  for (const DatasetColumn& column : block.datasets) add(row, column);
-  layout.rows.push_back(row);
+// One row for each constant answer of some dataset; `add` appends what a dataset has for it, which
+// may be nothing.
+void add_constants(Layout& layout, const Columns& columns,
+                   const std::function<void(std::vector<Layout::Entry>&, const DatasetColumn&,
+                                            const ConstantAnswer*)>& add) {
+  std::vector<ConstantAnswer> answers;
+  for (const DatasetColumn* column : columns) {
+    for (const ConstantAnswer& answer : column->constants) {
+      const bool known = std::any_of(answers.begin(), answers.end(),
+                                     [&](const auto& other) { return other.name == answer.name; });
+      if (!known) answers.push_back(answer);
+    }
+  }
+  for (const ConstantAnswer& answer : answers) {
+    layout.rows.push_back({{answer.name}});
+    for (const DatasetColumn* column : columns) {
+      const auto found = std::find_if(column->constants.begin(), column->constants.end(),
+                                      [&](const auto& own) { return own.name == answer.name; });
+      add(layout.rows.back(), *column, found == column->constants.end() ? nullptr : &*found);
+    }
+  }
+  if (!answers.empty()) layout.notes.push_back(constants_note(answers));
 }
 
 // A number of every dataset that has a column of its own, and what is published for it.
@@ -142,22 +177,25 @@ Layout dataset_layout(const ScoreTable& table, const Block& block,
       layout.rows[m].push_back({cell.expected > 0 ? runs_text(cell) : ""});
     }
   }
-  add_constant(layout, block, [&](std::vector<Layout::Entry>& row, const DatasetColumn& column) {
-    const bool known = !column.constant.empty();
-    for (const ScoreColumn& each : columns) {
-      const double value =
-          each.name == "Min" ? min_score(column.constant) : mean_score(column.constant);
-      row.push_back({known ? number(value, {}) : ""});
-      if (has_published(column)) row.push_back({""});
-    }
-    row.push_back({""});
-  });
-  add_notes(layout, table, block);
+  Columns all;
+  for (const DatasetColumn& column : block.datasets) all.push_back(&column);
+  add_notes(layout, table, block, all);
+  add_constants(layout, all,
+                [&](std::vector<Layout::Entry>& row, const DatasetColumn& column,
+                    const ConstantAnswer* answer) {
+                  for (const ScoreColumn& each : columns) {
+                    const auto of = each.name == "Min" ? min_score : mean_score;
+                    row.push_back({answer ? number(of(answer->scores), {}) : ""});
+                    if (has_published(column)) row.push_back({""});
+                  }
+                  row.push_back({""});
+                });
   return layout;
 }
 
 // All domains of one dataset; the published value follows ours in brackets.
-Layout one_domain_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column) {
+Layout one_domain_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column,
+                         bool whole) {
   Layout layout;
   layout.title = column.dataset + (column.metric.empty() ? "" : ", " + column.metric);
   if (!block.name.empty()) layout.title += ". " + block_title(block.name);
@@ -180,8 +218,13 @@ Layout one_domain_layout(const ScoreTable& table, const Block& block, const Data
       return nullptr;
     });
   }
+  if (whole) {
+    layout.head.push_back("Min");
+    getters.push_back(min_of);
+  }
   layout.head.push_back("Avg");
   getters.push_back(avg_of);
+  if (whole) layout.head.push_back("validation");
   layout.head.push_back("runs");
   layout.groups.assign(layout.head.size() - 1, {"", 1});
   bool published = false;
@@ -199,32 +242,42 @@ Layout one_domain_layout(const ScoreTable& table, const Block& block, const Data
       row.push_back(entry);
     }
     row.back().mark = cell.mark;
+    if (whole) {
+      row.push_back({cell.runs > 0 ? ours_text(cell.validation, cell.runs) : "",
+                     block.methods.size() > 1 && m == chosen_by_validation(column), 0});
+    }
     row.push_back({runs_text(cell)});
     layout.rows.push_back(row);
   }
-  if (!column.constant.empty()) {
-    std::vector<Layout::Entry> row = {{"constant answer"}};
-    for (const std::string& domain : domains) {
-      std::string text;
-      for (const DomainScore& s : column.constant) {
-        if (s.domain == domain) text = number(s.value, {});
-      }
-      row.push_back({text});
-    }
-    row.push_back({number(mean_score(column.constant), {})});
-    row.push_back({""});
-    layout.rows.push_back(row);
-  }
   if (published) layout.notes.push_back("In brackets: published.");
-  add_notes(layout, table, block);
+  add_notes(layout, table, block, {&column});
+  add_constants(
+      layout, {&column},
+      [&](std::vector<Layout::Entry>& row, const DatasetColumn&, const ConstantAnswer* answer) {
+        for (const std::string& domain : domains) {
+          std::string text;
+          for (const DomainScore& s : answer->scores) {
+            if (s.domain == domain) text = number(s.value, {});
+          }
+          row.push_back({text});
+        }
+        if (whole) row.push_back({number(min_score(answer->scores), {})});
+        row.push_back({number(mean_score(answer->scores), {})});
+        row.resize(layout.head.size());
+      });
+  if (whole) {
+    layout.notes.push_back(
+        "Min: the domain with the smallest mean. Avg: mean over domains; its deviation is that of "
+        "the averages of the runs.");
+  }
   return layout;
 }
 
-std::string plain(double value, const char* format) {
-  return fmt::format(fmt::runtime(format), value);
-}
-
 }  // namespace
+
+Layout whole_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column) {
+  return one_domain_layout(table, block, column, true);
+}
 
 std::vector<Layout> score_layouts(const ScoreTable& table) {
   std::vector<Layout> layouts;
@@ -246,74 +299,10 @@ std::vector<Layout> domain_layouts(const ScoreTable& table) {
   std::vector<Layout> layouts;
   for (const Block& block : table.blocks) {
     for (const DatasetColumn& column : block.datasets) {
-      layouts.push_back(one_domain_layout(table, block, column));
+      layouts.push_back(one_domain_layout(table, block, column, false));
     }
   }
   return layouts;
-}
-
-Layout cost_layout(const ScoreTable& table, const PublishedLookup& published) {
-  Layout layout;
-  layout.title = "Time and memory";
-  layout.label_columns = 3;
-  layout.head = {"dataset", "method", "block",   "parameters", "epochs",   "evaluation s",
-                 "s/epoch", "paper",  "total s", "paper",      "peak MiB", "paper MB"};
-  layout.groups = {{"", 3}, {"", 2}, {"", 2}, {"", 2}};
-  for (const Block& block : table.blocks) {
-    for (const DatasetColumn& column : block.datasets) {
-      for (size_t m = 0; m < block.methods.size(); ++m) {
-        const Cell& cell = column.cells[m];
-        if (cell.runs == 0) continue;
-        const auto paper = [&](const char* name, const char* format) {
-          const auto value = published
-                                 ? published(column.dataset, without_preset(block.methods[m]), name)
-                                 : std::nullopt;
-          return value ? plain(value->value, format) : "";
-        };
-        layout.rows.push_back({{column.dataset},
-                               {block.methods[m]},
-                               {block.name},
-                               {std::to_string(cell.parameters)},
-                               {plain(cell.epochs.mean, "{:.0f}")},
-                               {plain(cell.evaluate_seconds.mean, "{:.3f}")},
-                               {plain(cell.seconds_per_epoch.mean, "{:.3f}")},
-                               {paper("epoch", "{:.2f}")},
-                               {plain(cell.train_seconds.mean, "{:.1f}")},
-                               {paper("total", "{:.2f}")},
-                               {plain(cell.peak_memory_mib, "{:.0f}")},
-                               {paper("memory", "{:.0f}")}});
-      }
-    }
-  }
-  layout.notes = {
-      "Ours: mean over runs, training only, and the largest resident memory of the process; "
-      "published: one NVIDIA A6000, memory of the device."};
-  return layout;
-}
-
-Layout missing_layout(const std::vector<MissingRow>& missing) {
-  Layout layout;
-  layout.title = "Missing";
-  layout.label_columns = 5;
-  layout.head = {"dataset", "method", "block", "seeds", "reason"};
-  // One row for all seeds that are missing for the same reason.
-  std::vector<std::pair<MissingRow, std::string>> merged;
-  for (const MissingRow& row : missing) {
-    const auto same = std::find_if(merged.begin(), merged.end(), [&](const auto& entry) {
-      const MissingRow& m = entry.first;
-      return m.dataset == row.dataset && m.method == row.method && m.variant == row.variant &&
-             m.reason == row.reason;
-    });
-    if (same == merged.end()) {
-      merged.emplace_back(row, std::to_string(row.seed));
-    } else {
-      same->second += " " + std::to_string(row.seed);
-    }
-  }
-  for (const auto& [row, seeds] : merged) {
-    layout.rows.push_back({{row.dataset}, {row.method}, {row.variant}, {seeds}, {row.reason}});
-  }
-  return layout;
 }
 
 }  // namespace grm::study

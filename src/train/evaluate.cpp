@@ -3,15 +3,12 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "grm/core/error.h"
 #include "grm/train/metrics.h"
 
 namespace grm {
 namespace {
-
-using LogitsOf = std::function<torch::Tensor(const Domain&)>;
 
 std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& logits_of) {
   struct Parts {
@@ -55,28 +52,18 @@ std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role rol
   });
 }
 
+std::vector<DomainScore> evaluate_logits(const Task& task, Role role, const LogitsOf& logits_of) {
+  return scores_of(task.metric, collect(task, role, logits_of));
+}
+
 std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role) {
-  return scores_of(task.metric, collect(task, role, [&](const Domain& domain) {
-                     return predict(domain.graph, domain.labels.evaluate).cpu();
-                   }));
+  return evaluate_logits(task, role, [&](const Domain& domain) {
+    return predict(domain.graph, domain.labels.evaluate).cpu();
+  });
 }
 
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
   return scores_of(task.metric, group_logits(method, task, role));
-}
-
-std::vector<DomainScore> constant_scores(const Task& task, Role role) {
-  torch::Tensor counts = torch::zeros({task.classes}, torch::kInt64);
-  for (const Domain& domain : task.training) {
-    counts +=
-        torch::bincount(domain.labels.y.index_select(0, domain.labels.loss), {}, task.classes);
-  }
-  torch::Tensor row = torch::zeros({1, task.classes});
-  row[0][counts.argmax().item<int64_t>()] = 1.0;
-  if (task.metric == MetricKind::roc_auc) row.zero_();
-  return scores_of(task.metric, collect(task, role, [&](const Domain& domain) {
-                     return row.expand({domain.labels.evaluate.numel(), task.classes});
-                   }));
 }
 
 double mean_score(const std::vector<DomainScore>& scores) {

@@ -36,6 +36,7 @@ std::string to_json_text(const RunRecord& record) {
   ordered_json text = {{"seed", record.seed},
                        {"chosen", rules},
                        {"constant", scores_json(record.constant)},
+                       {"constant_own", scores_json(record.constant_own)},
                        {"epochs", record.epochs},
                        {"seconds_per_epoch", record.seconds_per_epoch},
                        {"evaluate_seconds", record.evaluate_seconds},
@@ -60,6 +61,7 @@ RunRecord record_from_json(const std::string& text, const std::string& origin) {
     // Records of version 0.1.0 before studies lack it.
     if (j.contains("constant")) record.constant = scores_from(j.at("constant"));
     if (j.contains("calibration")) record.calibration = calibration_from(j["calibration"], origin);
+    if (j.contains("constant_own")) record.constant_own = scores_from(j.at("constant_own"));
     for (const auto& [rule, c] : j.at("chosen").items()) {
       record.chosen[rule] = {whole_number(c, "epoch", origin), c.at("validation"),
                              scores_from(c.at("test"))};

@@ -12,6 +12,7 @@
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/checkpoint.h"
+#include "grm/train/constant.h"
 #include "grm/train/memory.h"
 #include "grm/train/model_file.h"
 #include "run_files.h"
@@ -171,6 +172,7 @@ class Run {
       logits = group_logits(*method_, task_, Role::test);
       test = scores_of(task_.metric, logits);
       record.constant = constant_scores(task_, Role::test);
+      record.constant_own = own_constant_scores(task_, Role::test);
     }
     if (config_.train.calibrate) record.calibration = calibrate(logits);
     const std::string& own = config_.train.selection;

@@ -191,5 +191,57 @@ TEST(Spec, EveryReadyStudyCanBeExpandedAndItsConfigurationsReadBack) {
               HasSubstr("neither a file nor a ready study"));
 }
 
+// Folders of own data with these names; their labels in a study.
+std::vector<std::string> labels_of(const test::TempFolder& folder,
+                                   const std::vector<std::pair<std::string, std::string>>& data,
+                                   const std::string& more = "") {
+  std::string list;
+  for (const auto& [path, name] : data) {
+    folder.write(
+        path + "/dataset.toml",
+        "name = \"" + name + "\"\n[train]\ndomains = [\"a\"]\n[validation]\ndomains = [\"b\"]\n");
+    list += "\"" + folder.file(path) + "\", ";
+  }
+  std::vector<std::string> labels;
+  for (const DatasetSpec& each :
+       parse_spec("name = \"s\"\nmethods = [\"erm\"]\ndatasets = [" + list + "]\n" + more, "s.toml")
+           .datasets) {
+    labels.push_back(each.label);
+  }
+  return labels;
+}
+
+TEST(Trust01Names, OwnDataIsCalledAsItsDescriptionSays) {
+  const test::TempFolder folder;
+  EXPECT_THAT(labels_of(folder, {{"a", "payments"}, {"b", "loans"}, {"c/", "x.y"}}),
+              testing::ElementsAre("payments", "loans", "x.y"));
+}
+
+TEST(Trust01Names, FoldersTellEqualNamesApart) {
+  const test::TempFolder folder;
+  EXPECT_THAT(labels_of(folder, {{"a", "payments"}, {"b", "payments"}, {"d", "loans"}}),
+              testing::ElementsAre("payments (a)", "payments (b)", "loans"));
+  EXPECT_THAT(labels_of(folder, {{"x/1", "n"}, {"y/1", "n"}, {"y/2", "n"}}),
+              testing::ElementsAre("n (x/1)", "n (y/1)", "n (y/2)"));
+  // Names of built-in datasets and labels that are given.
+  EXPECT_THAT(labels_of(folder, {{"mine", "cora"}, {"a", "payments"}},
+                        "[[dataset]]\nname = \"sbm\"\nlabel = \"payments\"\n"),
+              testing::ElementsAre("cora (mine)", "payments (a)", "payments"));
+}
+
+TEST(Trust01Names, OneFolderIsOneDatasetHoweverItIsWritten) {
+  const test::TempFolder folder;
+  EXPECT_THAT(error_of(ErrorKind::config,
+                       [&] {
+                         labels_of(folder, {{"a", "payments"}, {"a/../a", "payments"}});
+                       }),
+              HasSubstr("s.toml:3:"));
+  EXPECT_THAT(error_of(ErrorKind::config,
+                       [&] {
+                         labels_of(folder, {{"a", "payments"}, {"a/", "payments"}});
+                       }),
+              HasSubstr("the dataset 'payments' is here already; give it another label"));
+}
+
 }  // namespace
 }  // namespace grm::study

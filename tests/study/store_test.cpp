@@ -64,6 +64,31 @@ class StoreTest : public testing::Test {
   Store store_{path_, Open::create};
 };
 
+// Earlier versions filed own data under its path. Its folders need not be there any more.
+TEST_F(StoreTest, Trust01NamesOwnDataOfEarlierVersionsHasNamesAndIsNotRunAgain) {
+  const auto cell = [](const std::string& label, const std::string& path) {
+    return PlannedCell{label, "erm", "", 0, 0, "seed = 0\n\n[dataset]\nname = \"" + path + "\"\n"};
+  };
+  store_.plan(study_named("s"), "run",
+              {cell("./gone/a", "./gone/a"), cell("./gone/1", "./gone/1"), cell("/x/a", "/x/a")});
+  for (int k = 0; k < 2; ++k) {
+    const std::optional<CellRow> taken = store_.claim("s", "run", self(), kAnyFits);
+    ASSERT_TRUE(taken && store_.finish(taken->id, self(), result("runs/" + std::to_string(k))));
+  }
+  const std::vector<ResultRow> done = store_.results("s", "run");
+  ASSERT_EQ(done.size(), 2u);
+  EXPECT_EQ(done[0].dataset, "a (gone/a)");
+  EXPECT_EQ(done[1].dataset, "1");
+  EXPECT_EQ(store_.missing("s").at(0).dataset, "a (x/a)");
+
+  store_.plan(study_named("s"), "run", {cell("payments", "./gone/a"), cell("loans", "./gone/1")});
+  EXPECT_FALSE(store_.claim("s", "run", self(), kAnyFits));
+  const std::vector<ResultRow> again = store_.results("s", "run");
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].dataset, "payments");
+  EXPECT_EQ(again[0].record.folder, "runs/0");
+}
+
 TEST_F(StoreTest, CellsAreHandedOutInTheOrderOfTheStudyAndFinishedByTheirOwnerOnly) {
   store_.plan(study_named("s"), "run", cells(2));
   const std::optional<CellRow> first = store_.claim("s", "run", self(), kAnyFits);

@@ -192,13 +192,86 @@ TEST(Table, PublishedDomainsNeedTheSameNumberOfDomains) {
   EXPECT_FALSE(table.blocks[0].datasets[0].cells[0].domains[0].score.published.has_value());
 }
 
-TEST(Table, ConstantAnswerIsShownWhereRunsRecordIt) {
+TEST(Trust06Constant, BothConstantAnswersAreShownWhereRunsRecordThem) {
   std::vector<ResultRow> rows = two_methods();
-  EXPECT_THAT(render(score_layouts(make_table(rows, {}, {}))[0], Format::text),
-              Not(HasSubstr("constant")));
+  const auto text = [&] {
+    return render(score_layouts(make_table(rows, {}, {}))[0], Format::text);
+  };
+  EXPECT_THAT(text(), Not(HasSubstr("majority")));
   for (ResultRow& row : rows) row.record.constant = {{"A", 30}, {"B", 20}};
-  const std::string text = render(score_layouts(make_table(rows, {}, {}))[0], Format::text);
-  EXPECT_THAT(text, testing::ContainsRegex("constant answer +20.0 +25.0"));
+  EXPECT_THAT(text(), testing::ContainsRegex("train majority +20.0 +25.0"));
+  EXPECT_THAT(text(), Not(HasSubstr("own majority")));
+  for (ResultRow& row : rows) row.record.constant_own = {{"A", 70}, {"B", 60}};
+  EXPECT_THAT(text(), testing::ContainsRegex("own majority +60.0 +65.0"));
+  EXPECT_THAT(text(), HasSubstr("always the test domain's own majority class"));
+  for (ResultRow& row : rows) row.metric = "roc_auc";
+  EXPECT_THAT(text(), testing::ContainsRegex("\nconstant +20.0 +25.0"));
+  EXPECT_THAT(text(), Not(HasSubstr("majority")));
+}
+
+// Draws of one dataset may have other training labels: the answer is the mean over them.
+TEST(Trust06Constant, IsTheMeanOverDrawsOfTheData) {
+  std::vector<ResultRow> rows = {run("toy/0", "erm", 1, {60, 70}),
+                                 run("toy/1", "erm", 1, {60, 70})};
+  rows[0].record.constant = {{"A", 30}, {"B", 20}};
+  rows[1].record.constant = {{"A", 50}, {"B", 40}};
+  const ScoreTable table = make_table(rows, {}, {});
+  const auto& constants = table.blocks[0].datasets[0].constants;
+  ASSERT_EQ(constants.size(), 1u);
+  EXPECT_DOUBLE_EQ(constants[0].scores[0].value, 40);
+  EXPECT_DOUBLE_EQ(mean_score(constants[0].scores), 35);
+}
+
+TEST(Trust01Names, OnlyTheNumberOfADrawIsCutOffALabel) {
+  EXPECT_EQ(without_seed("cora/1"), "cora");
+  for (const char* label : {"./a", "./1", "../1", "/data/a", "/1", "a/b", "a/b/1", "a/", "a", ""}) {
+    EXPECT_EQ(without_seed(label), label);
+  }
+  const ScoreTable table =
+      make_table({run("./a", "erm", 1, {60}), run("./b", "erm", 1, {80})}, {}, {});
+  ASSERT_EQ(table.blocks[0].datasets.size(), 2u);
+  EXPECT_EQ(table.blocks[0].datasets[1].cells[0].avg.ours.mean, 80);
+}
+
+// By hand: erm 60, 62, 64 and with "b" 61, 64, 67: differences 1, 2, 3, so t = 2 / (1 / sqrt 3) and
+// p = 1 - t / sqrt(2 + t^2) with two degrees of freedom. grm runs with "b" only, and is compared
+// with erm there: 9, 8, 7.
+TEST(Trust05Choice, OptionSetsSideBySideAreComparedInPairs) {
+  std::vector<ResultRow> rows;
+  for (int64_t seed = 0; seed < 3; ++seed) {
+    const double s = static_cast<double>(seed);
+    rows.push_back(run("toy", "erm", seed, {60 + 2 * s}, "a"));
+    rows.push_back(run("toy", "erm", seed, {61 + 3 * s}, "b"));
+    rows.push_back(run("toy", "grm", seed, {70 + 2 * s}, "b"));
+    rows.back().record.chosen["val"].validation = 79.0;
+  }
+  rows[1].record.chosen["val"].validation = 81.5;  // the highest mean
+  TableOptions options;
+  options.side_by_side = true;
+  const ScoreTable table = make_table(rows, {}, options);
+  ASSERT_EQ(table.blocks.size(), 1u);
+  const Block& block = table.blocks[0];
+  EXPECT_EQ(block.methods, (std::vector<std::string>{"erm (a)", "erm (b)", "grm (b)"}));
+  const DatasetColumn& column = block.datasets[0];
+  EXPECT_FALSE(column.cells[0].test.has_value());
+  EXPECT_EQ(column.cells[1].against, "erm (a)");
+  EXPECT_NEAR(column.cells[1].test->difference, 2, 1e-12);
+  const double t = 2 * std::sqrt(3.0);
+  EXPECT_NEAR(column.cells[1].test->p.value(), 1 - t / std::sqrt(2 + t * t), 1e-12);
+  EXPECT_EQ(column.cells[2].against, "erm (b)");
+  EXPECT_NEAR(column.cells[2].test->difference, 8, 1e-12);
+  EXPECT_EQ(chosen_by_validation(column), 1u);
+  EXPECT_NEAR(column.cells[1].validation.mean, 80.5, 1e-12);
+  EXPECT_THAT(render(score_layouts(table)[0], Format::text),
+              HasSubstr("Validation chooses erm (b) on toy."));
+}
+
+// Averages over different domains say nothing about a difference between methods.
+TEST(Trust05Choice, RowsWithOtherDomainsAreNotCompared) {
+  std::vector<ResultRow> rows = {run("toy", "erm", 1, {60, 70}), run("toy", "erm", 2, {60, 71}),
+                                 run("toy", "grm", 1, {60, 70}), run("toy", "grm", 2, {60, 71})};
+  for (size_t k = 2; k < 4; ++k) rows[k].record.chosen["val"].test[1].domain = "C";
+  EXPECT_FALSE(make_table(rows, {}, {}).blocks[0].datasets[0].cells[1].test.has_value());
 }
 
 TEST(Table, CostTableHasTimeMemoryAndPublishedValues) {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "grm/train/config.h"
-#include "grm/train/evaluate.h"
+#include "grm/train/constant.h"
 #include "support/temp_folder.h"
 
 namespace grm {

@@ -11,6 +11,7 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/train/checkpoint.h"
+#include "grm/train/constant.h"
 #include "grm/train/evaluate.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
@@ -204,6 +205,48 @@ TEST(ConstantScores, AreTheTrainingMajority) {
   for (const DomainScore& s : constant_scores(task, Role::test)) {
     EXPECT_NEAR(s.value, 100 * share, 1e-9);  // the labels are the same in all domains
   }
+}
+
+// Labels by hand: training has 0 0 1, test domain a has 1 1 0 1, b and c, scored together, 0 1 1.
+TEST(Trust06Constant, EachTestDomainsOwnMajorityIsScoredToo) {
+  const auto domain = [](const std::string& name, const std::string& group,
+                         const std::vector<int64_t>& y) {
+    Domain d;
+    d.name = name;
+    d.group = group;
+    d.labels.y = torch::tensor(y);
+    d.labels.loss = d.labels.evaluate = torch::arange(static_cast<int64_t>(y.size()));
+    return d;
+  };
+  Task task;
+  task.classes = 2;
+  task.training = {domain("t", "t", {0, 0, 1})};
+  task.test = {domain("a", "a", {1, 1, 0, 1}), domain("b", "late", {0}),
+               domain("c", "late", {1, 1})};
+  const auto values = [](const std::vector<DomainScore>& scores) {
+    std::vector<double> list;
+    for (const DomainScore& s : scores) list.push_back(std::round(s.value * 100) / 100);
+    return list;
+  };
+  using List = std::vector<double>;
+  task.metric = MetricKind::accuracy;
+  EXPECT_EQ(values(constant_scores(task, Role::test)), (List{25, 33.33}));
+  EXPECT_EQ(values(own_constant_scores(task, Role::test)), (List{75, 66.67}));
+  // F1 of a class that is always answered is 2p / (1 + p), of the other one 0.
+  task.metric = MetricKind::macro_f1;
+  EXPECT_EQ(values(constant_scores(task, Role::test)), (List{20, 25}));
+  EXPECT_EQ(values(own_constant_scores(task, Role::test)), (List{42.86, 40}));
+  task.metric = MetricKind::roc_auc;
+  EXPECT_EQ(values(constant_scores(task, Role::test)), (List{50, 50}));
+  EXPECT_EQ(values(own_constant_scores(task, Role::test)), (List{50, 50}));
+  EXPECT_EQ(constant_answers(task, Role::test).size(), 1u);
+
+  RunRecord record;
+  record.constant_own = {{"a", 75}};
+  EXPECT_EQ(record_from_json(to_json_text(record), "x").constant_own[0].value, 75);
+  nlohmann::json older = nlohmann::json::parse(to_json_text(record));
+  older.erase("constant_own");
+  EXPECT_TRUE(record_from_json(older.dump(), "x").constant_own.empty());
 }
 
 }  // namespace

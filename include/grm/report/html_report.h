@@ -52,7 +52,7 @@ struct HtmlReport {
 };
 
 /// From run folders, or folders above them. Runs of one configuration but for the seed are one
-/// method; "#2" marks the second configuration of a name. Unfinished runs are listed as missing.
+/// row; other configurations of a method are its variants. Unfinished runs are listed as missing.
 /// Error(config) if the filters of `options` leave nothing.
 HtmlReport report_of_runs(const std::vector<std::string>& paths,
                           const study::TableOptions& options);

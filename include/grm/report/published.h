@@ -62,4 +62,9 @@ class Published {
   std::vector<PublishedNote> notes_;
 };
 
+/// A lookup that has nothing for own data, whatever it is called: published values belong to the
+/// built-in datasets. It knows what the paper calls them.
+study::PublishedLookup for_built_in(const std::vector<study::ResultRow>& rows,
+                                    study::PublishedLookup lookup);
+
 }  // namespace grm::report

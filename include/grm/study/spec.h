@@ -15,8 +15,8 @@ struct Setting {
 };
 
 struct DatasetSpec {
-  std::string name;   // "cora"
-  std::string label;  // what results are filed under: "cora/1"
+  std::string name;   // "cora", or the path of own data
+  std::string label;  // what results are filed under: "cora/1"; own data's name, made unique
   std::vector<Setting> set;
   std::string place;
   int64_t seeds = 0;  // fewer than the study's; 0: as many

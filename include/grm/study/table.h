@@ -8,6 +8,7 @@
 #include "grm/study/layout.h"
 #include "grm/study/results.h"
 #include "grm/study/statistics.h"
+#include "grm/train/constant.h"
 #include "grm/train/summary.h"
 
 // From the runs of a study to its table: pure, no database and no files.
@@ -32,6 +33,9 @@ struct TableOptions {
   /// Empty: all. A dataset is named with or without its seed, a method with or without its preset.
   std::vector<std::string> blocks, datasets, methods;
   bool group_dataset_seeds = true;  // "cora/0", "cora/1" become one column "cora"
+  /// One block whose rows are methods with their option sets, "grm (kipf)", instead of a block for
+  /// each option set.
+  bool side_by_side = false;
   PublishedLookup published;
 };
 
@@ -54,7 +58,9 @@ struct Cell {
   std::string min_domain;
   Score avg;                       // mean over domains; deviation of the per-run averages
   MeanStd min_per_run;             // of each run's smallest score
+  MeanStd validation;              // at the chosen epoch
   std::optional<PairedTest> test;  // per-run averages against the reference method
+  std::string against;             // the row that it is compared with
   int mark = 0;                    // 1 significantly better than the reference, -1 worse
   int64_t parameters = 0;
   MeanStd epochs, seconds_per_epoch, train_seconds, evaluate_seconds;
@@ -63,8 +69,8 @@ struct Cell {
 
 struct DatasetColumn {
   std::string dataset, metric;
-  std::vector<Cell> cells;            // by method of the block
-  std::vector<DomainScore> constant;  // the constant answer's scores, where the runs recorded them
+  std::vector<Cell> cells;                // by method of the block
+  std::vector<ConstantAnswer> constants;  // where the runs recorded them
 };
 
 /// All runs of one option set: "sum", "kipf", or "" for a study without option sets.
@@ -75,7 +81,7 @@ struct Block {
 };
 
 struct ScoreTable {
-  std::string study, against;
+  std::string study, against, rule;
   double level = 0.05;
   std::vector<Block> blocks;
   std::vector<MissingRow> missing;  // those that the filters leave
@@ -85,11 +91,19 @@ struct ScoreTable {
 ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing,
                       const TableOptions& options);
 
+/// The row of a block that validation chooses on a dataset: the highest mean over runs of the
+/// validation score, of rows that have runs; their number if there is none. Sees no test score.
+size_t chosen_by_validation(const DatasetColumn& column);
+
+/// "the epoch chosen by validation".
+std::string rule_text(const std::string& rule);
+
 /// Whether the filters of the options let a cell through.
 bool selected(const TableOptions& options, const std::string& dataset, const std::string& method,
               const std::string& variant);
 
-/// "cora/1" -> "cora"; "grm:centred" and "grm + centring" -> "grm".
+/// "cora/1" -> "cora", and nothing else: "./1" and "a/b" stay; "grm:centred" and "grm + centring"
+/// -> "grm".
 std::string without_seed(const std::string& dataset);
 std::string without_preset(const std::string& method);
 
@@ -105,6 +119,8 @@ size_t best_rival(const Block& block, const DatasetColumn& column, const std::st
 Layout rival_layout(const ScoreTable& table);
 /// Every test domain and Avg, one layout per block and dataset.
 std::vector<Layout> domain_layouts(const ScoreTable& table);
+/// The same of one dataset, with Min and the validation score.
+Layout whole_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column);
 /// Parameters, time and memory; published columns "total", "epoch" and "memory".
 Layout cost_layout(const ScoreTable& table, const PublishedLookup& published);
 /// What has no result, and why; no rows if all is there.

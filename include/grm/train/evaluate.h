@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,9 @@ std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLog
 /// Scores of all groups of one role, in order of first appearance.
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role);
 std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role);
-
-/// Scores of the constant answer: the most frequent class of the training labels. 50 for ROC-AUC.
-std::vector<DomainScore> constant_scores(const Task& task, Role role);
+/// The same of logits for the items that count in a domain.
+using LogitsOf = std::function<torch::Tensor(const Domain&)>;
+std::vector<DomainScore> evaluate_logits(const Task& task, Role role, const LogitsOf& logits_of);
 
 double mean_score(const std::vector<DomainScore>& scores);
 double min_score(const std::vector<DomainScore>& scores);

@@ -25,8 +25,9 @@ struct Chosen {
 struct RunRecord {
   std::string folder;
   int64_t seed = 0;
-  std::map<std::string, Chosen> chosen;  // by rule; all three under test = every
-  std::vector<DomainScore> constant;     // scores of the constant answer on the test domains
+  std::map<std::string, Chosen> chosen;   // by rule; all three under test = every
+  std::vector<DomainScore> constant;      // see constant_scores; on the test domains
+  std::vector<DomainScore> constant_own;  // see own_constant_scores; older records lack it
   int64_t epochs = 0;
   double seconds_per_epoch = 0.0;  // training only
   double evaluate_seconds = 0.0;   // one evaluation of all validation and test domains
