@@ -11,7 +11,9 @@
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json_text.h"
 #include "grm/core/log.h"
+#include "grm/core/text.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
 #include "terminal.h"
@@ -33,7 +35,8 @@ DataContext Common::data_context() const {
     if (const char* root = std::getenv("GRM_DATA")) context.root = root;
   }
   context.allow_missing = allow_missing;
-  context.cache = cache_folder() + "/data";
+  const std::string cache = cache_folder();
+  context.cache = cache.empty() ? "" : cache + "/data";
   return context;
 }
 
@@ -47,7 +50,8 @@ void Common::apply() const {
   set_threads(threads > 0 ? threads : grm::threads());
   take_room_for_threads();
   const bool silent = quiet;
-  set_log_sink([silent](LogLevel level, const std::string& text) {
+  set_log_sink([silent](LogLevel level, const std::string& message) {
+    const std::string text = terminal_text(message);
     if (g_log_file.is_open()) {
       g_log_file << timestamp() << (level == LogLevel::warning ? " warning: " : " ") << text
                  << std::endl;
@@ -87,7 +91,7 @@ void say(const std::string& text) {
 
 void print_json(const ordered_json& value) {
   // Paths and names of a user need not be UTF-8.
-  const std::string text = value.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  const std::string text = json_text(value, 2);
   std::fputs(text.c_str(), stdout);
   std::fputc('\n', stdout);
 }

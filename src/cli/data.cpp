@@ -6,6 +6,7 @@
 #include <map>
 
 #include "grm/core/error.h"
+#include "grm/core/text.h"
 #include "grm/data/describe.h"
 #include "grm/data/own_data.h"
 #include "terminal.h"
@@ -189,7 +190,7 @@ int check(const DataFlags& flags, const Common& common) {
     return 0;
   }
   print_problems(warnings, "warning: ");
-  for (const auto& [file, hash] : task.hashes) fmt::print("{}  {}\n", hash, file);
+  for (const auto& [file, hash] : task.hashes) fmt::print("{}  {}\n", hash, terminal_text(file));
   for (const std::string& name : task.missing) fmt::print("missing: {}\n", name);
   fmt::print("{}: ok{}, {} domains, fingerprint {}\n", task.name,
              warnings.empty()       ? ""

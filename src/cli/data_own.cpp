@@ -5,6 +5,7 @@
 #include "data.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/text.h"
 #include "grm/data/own_data.h"
 
 namespace grm::cli {
@@ -63,8 +64,8 @@ void print_problems(const std::vector<Problem>& problems, const std::string& bef
   for (Problem p : problems) {
     const std::string fix = std::move(p.fix);
     p.fix.clear();
-    fmt::print("{}{}\n", before, p.text());
-    if (!fix.empty()) fmt::print("    fix: {}\n", fix);
+    fmt::print("{}{}\n", before, terminal_text(p.text()));
+    if (!fix.empty()) fmt::print("    fix: {}\n", terminal_text(fix));
   }
 }
 
@@ -80,7 +81,7 @@ int report_problems(const DataFlags& flags, const Common& common, std::vector<Pr
   }
   print_problems(problems, "");
   print_problems(warnings, "warning: ");
-  fmt::print(stderr, "grm: {}: {} problem{}\n", flags.name, problems.size(),
+  fmt::print(stderr, "grm: {}: {} problem{}\n", terminal_text(flags.name), problems.size(),
              problems.size() == 1 ? "" : "s");
   return kDataExit;
 }

@@ -2,6 +2,7 @@
 
 #include "checks.h"
 #include "data.h"
+#include "grm/core/text.h"
 #include "grm/data/own_data.h"
 #include "grm/data/shift.h"
 #include "terminal.h"
@@ -81,7 +82,7 @@ void print_report(const ShiftReport& report, const Task& task) {
   print_table(rows);
   fmt::print("\n");
   for (const DomainShift& shift : report.domains) {
-    print_wrapped(shift.law.name + ": ", shift.text);
+    print_wrapped(terminal_text(shift.law.name) + ": ", shift.text);
   }
   if (report.count_columns > 0) {
     fmt::print("\n{} column{} of counts with a long tail: compared as log(1 + count)\n",

@@ -153,6 +153,13 @@ std::vector<Finding> examine_data(const Common& common, bool hashes) {
 Finding examine_cache() {
   const std::string folder = cache_folder();
   Finding finding{"cache", folder, Level::ok, "", {}};
+  if (folder.empty()) {
+    finding.value = "none";
+    finding.level = Level::note;
+    finding.advice =
+        "HOME is not set and the account has no home: nothing is cached; set GRM_CACHE";
+    return finding;
+  }
   try {
     write_file_atomic(folder + "/.writable", "");
     fs::remove(folder + "/.writable");

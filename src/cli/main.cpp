@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "grm/core/error.h"
 #include "grm/core/start.h"
+#include "grm/core/text.h"
 #include "grm/train/trainer.h"
 #include "grm/version.h"
 #include "suggest.h"
@@ -31,7 +32,7 @@ constexpr const char* kPlain =
 
 int report(const Common& common, const char* kind, const std::string& message, int code) {
   const std::string name = grm::cli::ink(STDERR_FILENO, grm::cli::Ink::red, "grm:");
-  grm::cli::say(fmt::format("{} {}\n", name, message));
+  grm::cli::say(fmt::format("{} {}\n", name, grm::terminal_text(message)));
   if (common.json) grm::cli::print_json({{"error", {{"kind", kind}, {"message", message}}}});
   return code;
 }

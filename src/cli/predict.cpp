@@ -41,8 +41,9 @@ class Output {
     if (std::filesystem::is_directory(path, code)) {
       fail(ErrorKind::io, "{}: is a folder, --out takes a file", path);
     }
-    temporary_ = fmt::format("{}.tmp{}-0", path, getpid());
-    file_ = std::fopen(temporary_.c_str(), "we");
+    const Temporary made = create_temporary(path);
+    temporary_ = made.path;
+    file_ = fdopen(made.descriptor, "w");
     if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path, std::strerror(errno));
   }
   Output(const Output&) = delete;

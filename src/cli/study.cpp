@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
+#include "grm/core/text.h"
 #include "grm/study/tune.h"
 
 namespace grm::cli {
@@ -43,7 +44,7 @@ void print_trouble(const char* what, const std::vector<study::CellRow>& rows) {
   std::string last;
   for (const study::CellRow& row : rows) {
     fmt::print(stderr, "  {}: {}\n", study::cell_title(row),
-               row.message == last ? "the same" : row.message);
+               row.message == last ? "the same" : terminal_text(row.message));
     last = row.message;
   }
 }
@@ -81,7 +82,7 @@ int dry_run(const study::StudySpec& spec, const StudyFlags& flags, const Common&
             bool tune) {
   std::unique_ptr<study::Store> store;
   if (std::filesystem::exists(flags.runner.database)) {
-    store = std::make_unique<study::Store>(flags.runner.database);
+    store = std::make_unique<study::Store>(flags.runner.database, study::Open::read);
   }
   const std::vector<study::PlannedCell> cells = tune ? trial_cells(spec) : expand(spec);
   const study::Forecast ahead = forecast(store.get(), spec, tune ? "trial" : "run", cells,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "grm/core/text.h"
 #include "study.h"
 #include "terminal.h"
 
@@ -28,7 +29,7 @@ std::string left_text(const study::Progress& progress) {
 
 std::string result_text(const study::CellRow& cell) {
   if (cell.state == "failed") {
-    return ink(STDERR_FILENO, Ink::red, "failed:") + " " + cell.message;
+    return ink(STDERR_FILENO, Ink::red, "failed:") + " " + terminal_text(cell.message);
   }
   if (cell.state == "no_data") return "no data: " + cell.message.substr(0, cell.message.find('\n'));
   if (cell.state != "done") return "stopped";
@@ -56,7 +57,7 @@ study::RunnerHooks StudyProgress::hooks() {
   };
   hooks.on_message = [this](const std::string& text) {
     clear();
-    say(text + "\n");
+    say(terminal_text(text) + "\n");
   };
   if (terminal_ && !quiet_) {
     hooks.on_tick = [this](const study::Progress& progress) { tick(progress); };
@@ -86,7 +87,7 @@ void StudyProgress::ended(const study::CellRow& cell, const study::Progress& pro
   if (quiet_ && cell.state != "failed") return;
   clear();
   say(fmt::format("{}/{}  {}: {}{}\n", ended_count(progress), progress.total,
-                  study::cell_title(cell), result_text(cell), left_text(progress)));
+                  terminal_text(study::cell_title(cell)), result_text(cell), left_text(progress)));
 }
 
 void StudyProgress::tick(const study::Progress& progress) {
@@ -104,7 +105,7 @@ void StudyProgress::tick(const study::Progress& progress) {
   // A line that wraps cannot be drawn again.
   const size_t width = line_width(STDERR_FILENO);
   say(kFreshLine + ink(STDERR_FILENO, Ink::green, drawn) +
-      shortened(line, (width == 0 ? kUsualWidth : width) - kBar - 1));
+      shortened(terminal_text(line), (width == 0 ? kUsualWidth : width) - kBar - 1));
 }
 
 }  // namespace grm::cli

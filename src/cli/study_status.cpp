@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "grm/core/text.h"
 #include "grm/study/tune.h"
 #include "study.h"
 #include "terminal.h"
@@ -80,7 +81,7 @@ void print_winners(const study::Store& store, const std::string& name) {
 }
 
 void print_study(const study::Store& store, const study::StudyRow& row) {
-  print_wrapped(row.name + ": ", states_text(row.states));
+  print_wrapped(terminal_text(row.name) + ": ", states_text(row.states));
   if (!row.about.empty()) print_wrapped("", row.about);
   for (const char* phase : {"run", "trial", "final"}) {
     // One line for each dataset and state, in the order of the study.
@@ -102,7 +103,7 @@ void print_study(const study::Store& store, const study::StudyRow& row) {
     if (cell.message != last) {
       const std::string what = cell.state == "failed" ? "failed:" : "no data:";
       fmt::print("{} {}: {}\n", ink(STDOUT_FILENO, Ink::red, what), study::cell_title(cell),
-                 cell.message);
+                 terminal_text(cell.message));
     }
     last = cell.message;
   }
@@ -111,7 +112,7 @@ void print_study(const study::Store& store, const study::StudyRow& row) {
 }  // namespace
 
 int study_status(const std::string& database, const std::string& name, const Common& common) {
-  const study::Store store(database);
+  const study::Store store(database, study::Open::read);
   if (!name.empty()) {
     const study::StudyRow row = store.study(name);
     if (common.json)

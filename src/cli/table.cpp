@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli.h"
+#include "grm/core/text.h"
 #include "terminal.h"
 
 namespace grm::cli {
@@ -98,6 +99,13 @@ std::string row_text(const std::vector<std::string>& row, const std::vector<Colu
   return line;
 }
 
+// Names come from users' files: what would move the cursor or end the line is written out.
+std::string cell_text(const std::string& text) {
+  std::string out;
+  for (const char c : terminal_text(text)) out += c == '\n' ? "\\n" : std::string(1, c);
+  return out;
+}
+
 }  // namespace
 
 std::string table_text(const Rows& rows, size_t width,
@@ -118,7 +126,11 @@ std::string table_text(const Rows& rows, size_t width,
 }
 
 void print_table(const Rows& rows, const std::set<std::pair<size_t, size_t>>& best) {
-  fmt::print("{}", table_text(rows, line_width(STDOUT_FILENO), best));
+  Rows shown = rows;
+  for (auto& row : shown) {
+    for (std::string& cell : row) cell = cell_text(cell);
+  }
+  fmt::print("{}", table_text(shown, line_width(STDOUT_FILENO), best));
 }
 
 }  // namespace grm::cli

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "grm/core/text.h"
+
 namespace grm::cli {
 namespace {
 
@@ -158,7 +160,7 @@ void print_wrapped(const std::string& head, const std::string& text) {
   const size_t width = line_width(STDOUT_FILENO), indent = shown_width(head);
   const bool room = width > indent + 10;
   std::string before = head;
-  for (const std::string& line : wrapped(text, room ? width - indent : 0)) {
+  for (const std::string& line : wrapped(terminal_text(text), room ? width - indent : 0)) {
     fmt::print("{}{}\n", before, line);
     before.assign(indent, ' ');
   }

@@ -1,6 +1,8 @@
 #include "grm/core/files.h"
 
 #include <fcntl.h>
+#include <pwd.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +54,25 @@ std::string read_file(const std::string& path) {
   return content;
 }
 
+uint64_t unpredictable() {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof value, GRND_NONBLOCK) == sizeof value) return value;
+  // No randomness yet, early after boot. O_EXCL still refuses what is there already.
+  static std::atomic<uint64_t> g_count{0};
+  return g_count++;
+}
+
+Temporary create_temporary(const std::string& path) {
+  constexpr int kTries = 100;
+  for (int tries = 1;; ++tries) {
+    const std::string name = fmt::format("{}.tmp{}-{}", path, getpid(), unpredictable());
+    const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file >= 0) return {name, file};
+    if (errno == EEXIST && tries < kTries) continue;
+    fail(ErrorKind::io, "{}: cannot be written: {}", name, std::strerror(errno));
+  }
+}
+
 void write_file_atomic(const std::string& path, std::string_view content) {
   std::error_code code;
   const fs::path parent = fs::path(path).parent_path();
@@ -61,14 +82,8 @@ void write_file_atomic(const std::string& path, std::string_view content) {
       fail(ErrorKind::io, "{}: folder cannot be made: {}", parent.string(), code.message());
     }
   }
-  // Process and count keep two writers of the same file from sharing a temporary name.
-  static std::atomic<int> g_count{0};
-  const std::string temporary = fmt::format("{}.tmp{}-{}", path, getpid(), g_count++);
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) {
-    fail(ErrorKind::io, "{}: cannot be written: {}", temporary, std::strerror(errno));
-  }
-  const auto give_up = [&](const char* what) {
+  const auto [temporary, file] = create_temporary(path);
+  const auto give_up = [&, file = file, temporary = temporary](const char* what) {
     const int reason = errno;
     close(file);
     unlink(temporary.c_str());
@@ -127,8 +142,24 @@ std::string cache_folder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) {
     return std::string(xdg) + "/grm";
   }
-  const char* home = std::getenv("HOME");
-  return std::string(home && *home ? home : "/tmp") + "/.cache/grm";
+  if (const char* home = std::getenv("HOME"); home && *home) {
+    return std::string(home) + "/.cache/grm";
+  }
+  // Without HOME: the home of the account. Never a folder that others could make before us.
+  passwd entry{};
+  passwd* found = nullptr;
+  std::string buffer(1 << 16, '\0');
+  std::error_code ignored;
+  if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found &&
+      fs::is_directory(found->pw_dir, ignored)) {
+    return std::string(found->pw_dir) + "/.cache/grm";
+  }
+  return "";
+}
+
+std::string cache_file(const std::string& part, const std::string& name) {
+  const std::string folder = cache_folder();
+  return folder.empty() ? "" : folder + "/" + part + "/" + name;
 }
 
 }  // namespace grm

@@ -68,7 +68,7 @@ std::string cache_path(const EermOptions& options, int64_t epochs, const TrainVi
   for (const Option& option : list.options()) key += option.key + " = " + option.get() + "\n";
   // Sums are rounded otherwise on a GPU, and what is drawn from them may differ.
   if (compute_device().is_cuda()) key += "device cuda\n";
-  return cache_folder() + "/domains/" + sha256(key) + ".safetensors";
+  return cache_file("domains", sha256(key) + ".safetensors");
 }
 
 Tensors draw_frozen(Eerm& eerm, const DomainOptions& options, const TrainView& view,
@@ -141,6 +141,7 @@ Tensors frozen_flips(const DomainOptions& options, const nn::BackboneOptions& ba
                      const TrainView& view, const Rng& rng) {
   const EermOptions eerm = eerm_options(options, backbone);
   const std::string path = cache_path(eerm, options.eerm_epochs, view, rng);
+  if (path.empty()) return train(eerm, options, view, rng);
   // A cache that cannot be read or written costs time, never a run.
   try {
     const Tensors flips = io::read_safetensors(path).tensors;

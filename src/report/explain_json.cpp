@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "grm/core/json_text.h"
 #include "grm/report/explain_files.h"
 
 namespace grm::report {
@@ -101,7 +102,7 @@ std::string explanation_json(const ExplainedRuns& explained) {
       {"runs", runs},
       {"nodes", nodes},
       {"edges", edges}};
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 }  // namespace grm::report

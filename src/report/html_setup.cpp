@@ -55,7 +55,7 @@ std::string command_tail(const std::string& environment) {
   if (!env.is_object()) return "";
   std::string tail;
   if (env.contains("threads") && env["threads"].is_number_integer()) {
-    tail += " --threads " + env["threads"].dump();
+    tail += " --threads " + json_text(env["threads"]);
   }
   if (env.contains("missing") && env["missing"].is_array() && !env["missing"].empty()) {
     tail += " --allow-missing";

@@ -108,7 +108,7 @@ std::string report_json(const Report& report) {
       {"versions", report.provenance.versions},
       {"data_hashes", report.provenance.data},
       {"missing_files", report.provenance.missing_files}};
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 ReportFiles write_report(const Report& report, const Results& results,

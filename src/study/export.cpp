@@ -5,6 +5,7 @@
 
 #include "grm/core/files.h"
 #include "grm/core/json_text.h"
+#include "grm/core/text.h"
 #include "grm/study/table.h"
 
 namespace grm::study {
@@ -75,7 +76,7 @@ ordered_json embedded(const std::string& text) {
 
 std::string csv_line(const std::vector<std::string>& fields) {
   std::string line;
-  for (size_t k = 0; k < fields.size(); ++k) line += (k > 0 ? "," : "") + csv_field(fields[k]);
+  for (size_t k = 0; k < fields.size(); ++k) line += (k > 0 ? "," : "") + csv_cell(fields[k]);
   return line + "\n";
 }
 
@@ -109,7 +110,7 @@ std::string settings_of(const ResultRow& row, const std::vector<ResultRow>& rows
 
 // Damaged text in a database must not end an export: bad bytes are replaced.
 std::string dump(const ordered_json& value) {
-  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(value, 2) + "\n";
 }
 
 }  // namespace

@@ -242,16 +242,6 @@ std::string escape_markdown(const std::string& text) {
       text, {{"\\", "\\\\"}, {"|", "\\|"}, {"*", "\\*"}, {"_", "\\_"}, {"<", "&lt;"}, {"\n", " "}});
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string render(const Layout& layout, Format format, size_t width) {
   switch (format) {
     case Format::markdown:

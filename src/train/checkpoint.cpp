@@ -78,7 +78,7 @@ void write_checkpoint(const std::string& path, Method& method, const TrainingSta
                      {"train_seconds", state.train_seconds},
                      {"evaluate_seconds", state.evaluate_seconds},
                      {"stopped_early", state.stopped_early}};
-  file.metadata["state"] = text.dump();
+  file.metadata["state"] = json_text(text);
   io::write_safetensors(path, file);
 }
 

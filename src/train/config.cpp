@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "grm/core/error.h"
+#include "grm/core/text.h"
 #include "grm/core/toml_library.h"
 #include "grm/core/toml_text.h"
 
@@ -41,6 +42,13 @@ void TrainOptions::declare(OptionList& list) {
 RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_name,
                      const std::string& preset)
     : dataset(dataset_name), method(method_name, preset, dataset_name) {
+  if (!is_utf8(this->dataset_name())) {
+    fail(ErrorKind::config,
+         "{}: the path of the data is not UTF-8, so no configuration file can name it; rename it, "
+         "or "
+         "make a link to it: ln -s PATH data",
+         utf8_text(this->dataset_name()));
+  }
   train.declare(train_options_);
   for (const auto& [key, value] : method.train_values()) train_options_.set("train", key, value);
 }

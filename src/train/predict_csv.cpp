@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/core/text.h"
 #include "grm/train/calibration.h"
 #include "grm/train/metrics.h"
 #include "grm/train/predict.h"
@@ -17,19 +18,9 @@ namespace {
 constexpr int64_t kGraphs = 2048;
 constexpr size_t kTextPiece = size_t{1} << 20;  // bytes handed on at a time
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + "\"";
-}
-
 std::string head(const Model& model) {
   std::string line = "domain,id,class,label";
-  for (int64_t c = 0; c < model.classes(); ++c) line += "," + quoted("p_" + model.label(c));
+  for (int64_t c = 0; c < model.classes(); ++c) line += "," + csv_cell("p_" + model.label(c));
   return line + ",spread,entropy\n";
 }
 
@@ -87,7 +78,7 @@ class CsvWriter {
  public:
   CsvWriter(const Model& model, const std::function<void(const std::string&)>& write)
       : model_(model), write_(write) {
-    for (int64_t c = 0; c < model.classes(); ++c) labels_.push_back(quoted(model.label(c)));
+    for (int64_t c = 0; c < model.classes(); ++c) labels_.push_back(csv_cell(model.label(c)));
     write_(head(model));
   }
 
@@ -98,12 +89,12 @@ class CsvWriter {
     const float* probability = probabilities.data_ptr<float>();
     const float* spread = p.spread.defined() ? p.spread.data_ptr<float>() : nullptr;
     const float* entropy = p.entropy.data_ptr<float>();
-    const std::string name = quoted(domain.name);
+    const std::string name = csv_cell(domain.name);
     const auto out = std::back_inserter(text_);
     for (int64_t k = 0; k < ids.numel(); ++k) {
       const std::string item = domain.item_names.empty()
                                    ? std::to_string(id[k])
-                                   : quoted(domain.item_names.at(static_cast<size_t>(id[k])));
+                                   : csv_cell(domain.item_names.at(static_cast<size_t>(id[k])));
       fmt::format_to(out, "{},{},{},{}", name, item, chosen[k],
                      labels_[static_cast<size_t>(chosen[k])]);
       for (int64_t c = 0; c < model_.classes(); ++c) {

@@ -44,7 +44,7 @@ std::string to_json_text(const RunRecord& record) {
                        {"peak_memory_mib", record.peak_memory_mib},
                        {"stopped_early", record.stopped_early}};
   if (record.calibration) text["calibration"] = to_json(*record.calibration);
-  return text.dump(2) + "\n";
+  return json_text(text, 2) + "\n";
 }
 
 RunRecord record_from_json(const std::string& text, const std::string& origin) {

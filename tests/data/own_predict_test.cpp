@@ -55,6 +55,25 @@ TEST(OwnPrediction, TheFolderOfTrainingGivesTheFeaturesOfTrainingBitForBit) {
   }
 }
 
+// A model may come from anybody: it must not make the program read what nobody asked it to read.
+TEST(Trust19Outside, AModelNamesTablesOfTheFolderOnly) {
+  const TempFolder training, fresh;
+  Task task = load_own(write_files(training, trained()));
+  fresh.write("secret.csv", "id,age,kind\nn1,1,x\n");
+  fresh.write("data/nodes.csv", "id,age,kind\nn1,1,x\n");
+  fresh.write("data/edges.csv", "source,target\nn1,n1\n");
+  EXPECT_EQ(predict(fresh.file("data"), task).size(), 1u);
+  const std::string honest = task.preprocessing, name = "\"nodes.csv\"";
+  ASSERT_NE(honest.find(name), std::string::npos);
+  for (const std::string& other : {std::string("../secret.csv"), std::string("x/../../secret.csv"),
+                                   fresh.file("secret.csv")}) {
+    task.preprocessing = honest;
+    task.preprocessing.replace(honest.find(name), name.size(), "\"" + other + "\"");
+    EXPECT_THAT(data_error([&] { predict(fresh.file("data"), task); }),
+                HasSubstr("outside of the folder"));
+  }
+}
+
 TEST(OwnPrediction, UnlabelledTablesWithoutADescriptionAreOneDomain) {
   const TempFolder training, fresh;
   const Task task = load_own(write_files(training, trained()));

@@ -347,13 +347,6 @@ TEST(Layout, MarkdownPipesDoNotEndACell) {
   EXPECT_EQ(escape_markdown("a|b*_<\n"), "a\\|b\\*\\_&lt; ");
 }
 
-TEST(Layout, CsvFieldsFollowTheStandard) {
-  EXPECT_EQ(csv_field("plain"), "plain");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
-  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
-}
-
 TEST(Layout, WideTextTablesAreCutBetweenGroups) {
   Layout layout;
   layout.head = {"method", "a", "b", "c", "d"};

@@ -26,3 +26,18 @@ own() {
     place=$((place + 1))
   done
 }
+
+# own_data FOLDER [NAME]: a small dataset of a user with two domains, for the tests of trust.
+own_data() {
+  mkdir -p "$1"
+  printf '%s\n' "name = \"${2:-own}\"" 'domain = "d"' '[train]' 'domains = ["a"]' '[validation]' \
+    'domains = ["b"]' '[test]' 'domains = ["c"]' > "$1/dataset.toml"
+  awk -v folder="$1/" 'BEGIN {
+    nodes = folder "nodes.csv"; edges = folder "edges.csv"
+    print "id,label,d,x,y" > nodes; print "source,target" > edges
+    for (i = 0; i < 90; ++i) {
+      printf "%d,%d,%s,%g,%g\n", i, i % 2, substr("abc", int(i / 30) + 1, 1), i % 2 + i % 7 / 7,
+        i % 5 > nodes
+      printf "%d,%d\n", i, int(i / 30) * 30 + (i + 2) % 30 > edges
+    } }'
+}

@@ -33,4 +33,11 @@ Json try_json(std::string_view text) {
   return Json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
+/// A JSON value as text, on one line or indented. Names and paths of users need not be UTF-8: what
+/// is not becomes U+FFFD here, where dump() alone would throw. Every text of ours is made by this.
+template <class Json>
+std::string json_text(const Json& value, int indent = -1) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace grm

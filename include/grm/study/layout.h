@@ -31,7 +31,5 @@ std::string render(const Layout& layout, Format format, size_t width = 118);
 
 std::string escape_latex(const std::string& text);
 std::string escape_markdown(const std::string& text);
-/// A CSV field (RFC 4180): in quotes if it holds a comma, a quote or a line break.
-std::string csv_field(const std::string& text);
 
 }  // namespace grm::study

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "grm/core/files.h"
+#include "grm/core/text.h"
 #include "labels.h"
 #include "preprocessing.h"
 #include "read_all.h"
@@ -179,7 +180,7 @@ class Loader {
 
   void hash(const std::string& path) {
     const std::filesystem::path file(path);
-    task_.hashes[file.lexically_relative(d_.folder).string()] = sha256_file(path);
+    task_.hashes[utf8_text(file.lexically_relative(d_.folder).string())] = sha256_file(path);
   }
 
   const Description& d_;

@@ -22,7 +22,8 @@ namespace {
 template <class Read, class Compute>
 auto cached_sets(const std::string& key, int64_t nodes, const InfluenceRule& rule, const Read& read,
                  const Compute& compute) {
-  const std::string path = cache_folder() + "/influence/" + sha256(key) + ".safetensors";
+  const std::string path = cache_file("influence", sha256(key) + ".safetensors");
+  if (path.empty()) return compute();
   try {
     return read(io::read_safetensors(path).tensors);
   } catch (const Error& error) {
