@@ -77,6 +77,10 @@ int eval(const std::string& path, const Common& common) {
     found.push_back({e.domain, fmt::format("{:.2f}", e.auc), fmt::format("{:.2f}", e.graph_auc),
                      fmt::format("{:.2f}", e.precision), std::to_string(e.graphs)});
   }
+  // A score belongs to the data that it was computed on.
+  ordered_json changed = ordered_json::array();
+  for (const DataChange& change : model.changes) changed.push_back(change.file);
+  out["data"] = {{"same", changed.empty()}, {"changed", changed}};
   out["missing"] = model.task.missing;
   out["seconds"] = watch.seconds();
   if (common.json) {

@@ -69,7 +69,7 @@ void resolve_study(ReportFlags& flags) {
   if (std::filesystem::path(word).extension() == ".toml") {
     name = study::load_spec(word).name;
   } else if (std::filesystem::exists(flags.database, code)) {
-    for (const study::StudyRow& row : study::Store(flags.database).studies()) {
+    for (const study::StudyRow& row : study::Store(flags.database, study::Open::read).studies()) {
       if (row.name == word) name = word;
     }
   }
@@ -89,8 +89,13 @@ report::HtmlReport gather(const ReportFlags& flags, const Common& common) {
   }
   report::HtmlReport report =
       flags.study.empty() ? report::report_of_runs(flags.runs, flags.options)
-                          : report::report_of_study(study::Store(flags.database), flags.database,
-                                                    flags.study, flags.options);
+                          : report::report_of_study(study::Store(flags.database, study::Open::read),
+                                                    flags.database, flags.study, flags.options);
+  for (const std::string& remark :
+       report::run_remarks(report.results.rows, common.data_context())) {
+    log_warning("{}", remark);
+    report.notes.push_back(remark);
+  }
   if (flags.no_data) {
     report.left_out.push_back({"shift measures and explanations", "left out by --no-data"});
   } else {
@@ -121,6 +126,7 @@ int make(ReportFlags flags, const Common& common) {
                 {"title", report.title},
                 {"runs", report.results.rows.size()},
                 {"missing", report.results.missing.size()},
+                {"notes", report.notes},
                 {"sections", sections},
                 {"left_out", left_out}});
   } else {

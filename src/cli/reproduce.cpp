@@ -173,7 +173,7 @@ int reproduce(const ReproduceFlags& flags, const Common& common) {
     }
     failed = !outcome.failed.empty();
   }
-  const study::Store store(flags.runner.database);
+  const study::Store store(flags.runner.database, study::Open::read);
   if (flags.table_only) name = stored_name(store, spec.name, whole.name);
   report::Results results = read_results(store, name);
   keep_seeds(results.rows, spec);

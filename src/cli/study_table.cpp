@@ -44,7 +44,7 @@ std::string results_text(const TableFlags& flags, const report::Results& results
 }
 
 std::string export_text(const TableFlags& flags) {
-  const study::Store store(flags.database);
+  const study::Store store(flags.database, study::Open::read);
   report::Results results = read_results(store, flags.study);
   if (flags.trials) {
     if (!store.study(flags.study).tuned) {
@@ -120,7 +120,8 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
     if (common.json) flags->format = "json";
     action = [=] {
       return deliver(
-          results_text(*flags, read_results(study::Store(flags->database), flags->study)),
+          results_text(
+              *flags, read_results(study::Store(flags->database, study::Open::read), flags->study)),
           flags->out);
     };
   });

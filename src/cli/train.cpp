@@ -9,6 +9,7 @@
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/constant.h"
+#include "grm/train/divergence.h"
 #include "grm/train/memory.h"
 #include "grm/train/memory_input.h"
 #include "grm/train/summary.h"
@@ -22,7 +23,7 @@ namespace {
 struct TrainFlags : RunFlags {
   std::string out = "runs";
   int64_t seeds = 0, epochs = 0;
-  bool resume = false, verbose = false;
+  bool resume = false, strict = false, verbose = false;
 };
 
 // One column of the final table: all seeds of one method.
@@ -71,7 +72,7 @@ void show_memory(const Column& column, const Task& task, bool verbose) {
 RunRecord run_seed(const RunConfig& config, const Task& task, int64_t seed, const TrainFlags& flags,
                    const Common& common, const std::string& title) {
   RunFolder folder("");
-  if (flags.resume) folder = find_run_folder(flags.out, config, seed);
+  if (flags.resume) folder = find_run_folder(flags.out, config, seed, &task.hashes);
   if (folder.path().empty()) folder = create_run_folder(flags.out, config, seed);
   log_to(folder.file("log.txt"));
   log_info("{} {}", folder.has("state.safetensors") ? "continued" : "started", folder.path());
@@ -79,6 +80,7 @@ RunRecord run_seed(const RunConfig& config, const Task& task, int64_t seed, cons
   RunHooks hooks;
   hooks.on_epoch = [&](const EpochReport& report) { progress.show(report); };
   hooks.interrupted = interrupted;
+  hooks.strict = flags.strict;
   const RunRecord record = train_run(config, task, seed, folder, hooks);
   progress.done();
   const Chosen& c = record.chosen.at(config.train.selection);
@@ -219,6 +221,7 @@ int train(const TrainFlags& flags, const Common& common) {
   common.use_device(columns.front().config->train.device);
   const Task task = load_within_memory(columns.front().config->dataset, common.data_context());
   for (const std::string& name : task.missing) log_warning("{} is missing and left out", name);
+  if (const std::string huge = huge_numbers(task); !huge.empty()) log_warning("{}", huge);
   for (const Column& column : columns) show_memory(column, task, flags.verbose);
   for (Column& column : columns) {
     const Stopwatch watch;
@@ -256,6 +259,8 @@ void add_train(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--out", flags->out, "folder for runs")->capture_default_str();
   verb->add_flag("--resume", flags->resume,
                  "go on with unfinished runs of the same configuration, reuse finished ones");
+  verb->add_flag("--strict", flags->strict,
+                 "with --resume: refuse to go on with other threads, BLAS, CPU, device or program");
   verb->add_flag("-v,--verbose", flags->verbose, "also the memory that a run is expected to need");
   verb->footer(
       "Examples:\n"

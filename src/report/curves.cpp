@@ -11,6 +11,7 @@
 #include "grm/core/json_text.h"
 #include "grm/core/toml_library.h"
 #include "grm/train/summary.h"
+#include "html_setup.h"
 
 namespace grm::report {
 namespace {
@@ -20,7 +21,7 @@ using Values = std::map<int64_t, std::vector<double>>;  // by epoch, one value p
 
 // All runs of one configuration.
 struct Group {
-  std::string dataset, label, config;
+  std::string dataset, label, config;  // the dataset as the configuration names it, maybe a path
   int64_t runs = 0;
   std::vector<std::string> terms;  // in the order of the log
   std::map<std::string, Values> loss;
@@ -131,6 +132,31 @@ Figure curve_figure(const std::string& name, const std::string& title, const std
   return figure;
 }
 
+// Short names of the datasets, where configurations have paths: what dataset.toml says, a number
+// for the second of a name.
+void shorten_datasets(std::vector<Group>& groups) {
+  std::map<std::string, std::string> short_of;
+  std::map<std::string, int> taken;
+  for (Group& group : groups) {
+    const auto [known, fresh] = short_of.try_emplace(group.dataset);
+    if (fresh) {
+      const std::string label = dataset_label(group.dataset);
+      const int number = ++taken[label];
+      known->second = number == 1 ? label : fmt::format("{} #{}", label, number);
+    }
+    group.dataset = known->second;
+  }
+}
+
+// No figure overwrites another: names that are the same file get a number.
+void make_names_unique(std::vector<Figure>& figures) {
+  std::map<std::string, int> taken;
+  for (Figure& figure : figures) {
+    const int number = ++taken[figure.name];
+    if (number > 1) figure.name += fmt::format("-{}", number);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> find_runs(const std::vector<std::string>& paths) {
@@ -166,7 +192,9 @@ std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,
   ensure(labels.empty() || labels.size() == run_folders.size(), "training_curves: labels");
   std::vector<Figure> figures;
   std::vector<Group> groups = read_groups(run_folders, labels);
-  if (!dataset.empty()) {
+  if (dataset.empty()) {
+    shorten_datasets(groups);
+  } else {
     for (Group& group : groups) group.dataset = dataset;
   }
   std::map<std::string, Figure> validation;  // by dataset
@@ -190,6 +218,7 @@ std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,
     figure->second.series.push_back(to_series(group.label, group.validation));
   }
   for (auto& [name, figure] : validation) figures.push_back(std::move(figure));
+  make_names_unique(figures);
   return figures;
 }
 

@@ -16,6 +16,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/report/html_report.h"
 
 namespace grm::report {
 namespace {
@@ -163,7 +164,8 @@ std::string file_stem(const std::string& text) {
   for (const unsigned char c : text) {
     out += std::isalnum(c) || c == '.' || c == '-' ? static_cast<char>(c) : '-';
   }
-  return out.empty() || out[0] == '.' ? "figure" + out : out;
+  // Not a hidden file, and not what programs take for one of their flags.
+  return out.empty() || out[0] == '.' || out[0] == '-' ? "figure" + out : out;
 }
 
 std::string figure_data(const Figure& figure) {
@@ -242,7 +244,8 @@ FigureFiles write_figure(const Figure& figure, const std::string& folder) {
   // A picture of older numbers beside new data would mislead.
   std::error_code code;
   for (const char* ending : {".svg", ".pdf"}) fs::remove(base + ending, code);
-  const std::string how = fmt::format("then: cd {} && gnuplot {}.gp", folder, stem);
+  const std::string how = fmt::format("then: cd {} && gnuplot {}.gp",
+                                      shell_word(folder[0] == '-' ? "./" + folder : folder), stem);
   const std::string gnuplot = find_program("gnuplot");
   if (gnuplot.empty()) {
     files.message = fmt::format("no picture of {}: gnuplot is not in PATH; install gnuplot-nox, {}",

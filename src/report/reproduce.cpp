@@ -196,9 +196,11 @@ Provenance provenance_of(const std::vector<ResultRow>& rows) {
   for (const ResultRow& row : rows) {
     const auto env = try_json<nlohmann::json>(row.environment);
     if (!env.is_object()) continue;
-    for (const char* key : {"grm", "git", "compiler", "torch", "blas", "threads", "device"}) {
+    for (const char* key : {"grm", "git", "compiler", "torch", "blas", "blas_core",
+                            "cpu_capability", "threads", "device"}) {
       if (!env.contains(key)) continue;
-      const std::string text = env[key].is_string() ? env[key].get<std::string>() : env[key].dump();
+      const std::string text =
+          env[key].is_string() ? env[key].get<std::string>() : json_text(env[key]);
       auto& values = provenance.versions[key];
       if (std::find(values.begin(), values.end(), text) == values.end()) values.push_back(text);
     }

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
 #include "grm/graph/device.h"
 #include "grm/study/runner.h"
 #include "grm/train/memory_input.h"
@@ -40,14 +38,6 @@ class FolderLock {
   bool held_ = false;
 };
 
-// Whether a run was made from the data that is there now.
-bool same_data(const RunFolder& folder, const Task& task) {
-  if (!folder.has("env.json")) return true;  // killed before its first line
-  const auto env = try_json<nlohmann::json>(read_file(folder.file("env.json")));
-  return !env.is_discarded() && env.contains("data_hashes") &&
-         env["data_hashes"] == nlohmann::json(task.hashes);
-}
-
 class CellRun {
  public:
   CellRun(const CellJob& job, const CellHooks& hooks, const Store& store)
@@ -62,8 +52,8 @@ class CellRun {
     load();
     // A folder of the same configuration is gone on with, unless another process works in it or
     // its data or checkpoint is not what it was.
-    RunFolder folder = find_run_folder(job_.runs, *config_, cell_.seed);
-    if (!folder.path().empty() && same_data(folder, task_)) {
+    RunFolder folder = find_run_folder(job_.runs, *config_, cell_.seed, &task_.hashes);
+    if (!folder.path().empty()) {
       try {
         if (folder.finished()) return train_in(folder, watch);
         const FolderLock lock(folder);

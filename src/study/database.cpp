@@ -1,5 +1,6 @@
 #include "database.h"
 
+#include <cctype>
 #include <filesystem>
 #include <stdexcept>
 
@@ -11,7 +12,17 @@
 namespace grm::study {
 namespace {
 constexpr int kWaitMilliseconds = 60000;
+
+// The file as SQLite takes it without locks and helper files.
+std::string unchanging(const std::string& path) {
+  std::string uri = "file:";
+  for (const unsigned char c : std::filesystem::absolute(path).string()) {
+    const bool plain = std::isalnum(c) || c == '/' || c == '.' || c == '-' || c == '_';
+    uri += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  }
+  return uri + "?immutable=1";
 }
+}  // namespace
 
 void Database::broken(const std::string& what) const {
   const int code = handle_ ? sqlite3_errcode(handle_) : SQLITE_NOMEM;
@@ -23,16 +34,38 @@ void Database::broken(const std::string& what) const {
   fail(ErrorKind::io, "{}: {} failed: {}", path_, what, reason);
 }
 
-Database::Database(const std::string& path, bool create) : path_(path) {
+Database::Database(const std::string& path, Access access) : path_(path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   std::error_code ignored;
-  if (create && !parent.empty()) std::filesystem::create_directories(parent, ignored);
-  const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-  if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
+  if (access == Access::create && !parent.empty()) {
+    std::filesystem::create_directories(parent, ignored);
+  }
+  open(path, SQLITE_OPEN_READWRITE | (access == Access::create ? SQLITE_OPEN_CREATE : 0));
+  if (access != Access::read) return;
+  // As a writer that writes nothing: a pure reader would leave the helper files of the write-ahead
+  // log behind. Where those cannot be made nobody writes, so the file alone is all there is.
+  sqlite3_exec(handle_, "PRAGMA query_only = 1", nullptr, nullptr, nullptr);
+  const int code =
+      sqlite3_exec(handle_, "SELECT 1 FROM sqlite_master LIMIT 1", nullptr, nullptr, nullptr);
+  if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) return;
+  const std::string log = path + "-wal";
+  if (std::filesystem::exists(log, ignored) && std::filesystem::file_size(log, ignored) > 0) {
+    fail(ErrorKind::io,
+         "{}: its last changes are in {} and the folder cannot be written, so they cannot be put "
+         "together; copy both files to a folder that can be written",
+         path, log);
+  }
+  open(unchanging(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+void Database::open(const std::string& name, int flags) {
+  sqlite3_close(handle_);
+  handle_ = nullptr;
+  if (sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
     const std::string reason = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
     sqlite3_close(handle_);
     handle_ = nullptr;
-    fail(ErrorKind::io, "{}: the result database cannot be opened: {}", path, reason);
+    fail(ErrorKind::io, "{}: the result database cannot be opened: {}", path_, reason);
   }
   sqlite3_busy_timeout(handle_, kWaitMilliseconds);
 }
@@ -108,7 +141,10 @@ namespace {
 }
 }  // namespace
 
-Database::Database(const std::string& path, bool) : path_(path) {
+Database::Database(const std::string& path, Access) : path_(path) {
+  absent();
+}
+void Database::open(const std::string&, int) {
   absent();
 }
 Database::~Database() = default;

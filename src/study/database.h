@@ -34,10 +34,13 @@ class Rows {
   sqlite3_stmt* statement_ = nullptr;
 };
 
+enum class Access { create, write, read };
+
 class Database {
  public:
-  /// Opens a file, made if `create` and missing. Others' locks are waited for, up to a minute.
-  Database(const std::string& path, bool create);
+  /// Opens a file, made by Access::create if missing. Others' locks are waited for, up to a minute.
+  /// Access::read changes nothing, and does with a disk or a folder that cannot be written.
+  Database(const std::string& path, Access access);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -48,6 +51,7 @@ class Database {
 
  private:
   friend class Rows;
+  void open(const std::string& name, int flags);
   [[noreturn]] void broken(const std::string& what) const;
   std::string path_;
   sqlite3* handle_ = nullptr;

@@ -233,6 +233,9 @@ Outcome run_phase(const StudySpec& spec, const std::string& phase,
   for (const std::string& line : store.plan(spec, phase, cells)) {
     if (hooks.on_message) hooks.on_message(line);
   }
+  for (const std::string& line : distrust_changed_data(store, spec.name, phase, options.data)) {
+    if (hooks.on_message) hooks.on_message(line);
+  }
   store.reopen(spec.name, phase, options.retry_failed);
   const Forecast ahead = forecast(&store, spec, phase, cells, expected_minutes, options);
   if (hooks.on_start) hooks.on_start(ahead);

@@ -56,6 +56,17 @@ void use_write_ahead_log(Database& database) {
   }
 }
 
+void check_version(const Database& database) {
+  const int64_t version = version_of(database);
+  if (version == kVersion) return;
+  fail(ErrorKind::data,
+       "{}: {}; this program needs a result database of version {}. Name another file with --db",
+       database.path(),
+       version == 0 ? std::string("not a result database")
+                    : fmt::format("a result database of version {}", version),
+       kVersion);
+}
+
 void prepare(Database& database) {
   if (version_of(database) == kVersion) return;
   use_write_ahead_log(database);
@@ -64,12 +75,7 @@ void prepare(Database& database) {
   if (version == kVersion) return;  // another process was faster
   Rows tables(database, "SELECT COUNT(*) FROM sqlite_master", {});
   if (version != 0 || (tables.next() && tables.integer(0) > 0)) {
-    fail(ErrorKind::data,
-         "{}: {}; this program needs a result database of version {}. Name another file with --db",
-         database.path(),
-         version == 0 ? std::string("not a result database")
-                      : fmt::format("a result database of version {}", version),
-         kVersion);
+    check_version(database);
   }
   for (const char* statement : kSchema) database.run(statement);
   database.run(fmt::format("PRAGMA user_version = {}", kVersion));
@@ -119,12 +125,19 @@ RunRecord CellRow::run_record() const {
 }
 
 Store::Store(const std::string& path, Open mode) {
-  if (mode == Open::existing && !std::filesystem::exists(path)) {
+  if (mode != Open::create && !std::filesystem::exists(path)) {
     fail(ErrorKind::data,
          "{}: there is no result database; 'grm study run' makes one, --db names another file",
          path);
   }
-  database_ = std::make_unique<Database>(path, mode == Open::create);
+  const Access access = mode == Open::create ? Access::create
+                        : mode == Open::read ? Access::read
+                                             : Access::write;
+  database_ = std::make_unique<Database>(path, access);
+  if (access == Access::read) {
+    check_version(*database_);
+    return;
+  }
   database_->run("PRAGMA synchronous = NORMAL");
   prepare(*database_);
 }
@@ -202,6 +215,12 @@ std::vector<CellRow> Store::select(const std::string& where,
 std::vector<CellRow> Store::cells(const std::string& study, const std::string& phase) const {
   if (phase.empty()) return select("study = ? AND planned", {study});
   return select("study = ? AND phase = ? AND planned", {study, phase});
+}
+
+std::vector<CellRow> Store::done_like(const std::string& study, const std::string& phase) const {
+  return select(
+      "state = 'done' AND key IN (SELECT key FROM cell WHERE study = ? AND phase = ? AND planned)",
+      {study, phase});
 }
 
 CellRow Store::cell(int64_t id) const {

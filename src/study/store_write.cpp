@@ -1,4 +1,6 @@
 // The result database: planning, claiming and finishing cells.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -17,6 +19,11 @@ std::string dataset_section(const std::string& config) {
   const size_t begin = config.find("[dataset]");
   return config.substr(std::min(begin, config.size()), config.find("[method]") - begin);
 }
+
+// Of a cell that starts anew.
+constexpr const char* kFresh =
+    "state = 'todo', owner = '', attempts = 0, message = '', folder = '', record = '', "
+    "environment = '', metric = '', seconds = 0, peak_mib = 0, started = '', finished = ''";
 
 }  // namespace
 
@@ -54,11 +61,8 @@ std::vector<std::string> Store::plan(const StudySpec& spec, const std::string& p
     database_->run("UPDATE cell SET planned = 1, position = ? WHERE id = ?", {position++, id});
     if (rows.text(1) == key) continue;
     ++changed;
-    database_->run(
-        "UPDATE cell SET config = ?, key = ?, state = 'todo', owner = '', attempts = 0, "
-        "message = '', folder = '', record = '', environment = '', metric = '', seconds = 0, "
-        "peak_mib = 0, started = '', finished = '' WHERE id = ?",
-        {cell.config, key, id});
+    database_->run(fmt::format("UPDATE cell SET config = ?, key = ?, {} WHERE id = ?", kFresh),
+                   {cell.config, key, id});
   }
   transaction.commit();
   std::vector<std::string> lines;
@@ -80,6 +84,13 @@ void Store::reopen(const std::string& study, const std::string& phase, bool retr
                  {study, phase});
 }
 
+void Store::distrust(const std::vector<int64_t>& anew, const std::vector<int64_t>& others) {
+  distrusted_ = fmt::format("{}", fmt::join(others, ", "));
+  if (anew.empty()) return;
+  database_->run(fmt::format("UPDATE cell SET {} WHERE state = 'done' AND id IN ({})", kFresh,
+                             fmt::join(anew, ", ")));
+}
+
 void Store::free_dead() {
   for (const CellRow& cell : select("state = 'running'", {})) {
     if (is_alive(cell.owner)) continue;
@@ -88,13 +99,16 @@ void Store::free_dead() {
 }
 
 void Store::reuse(const std::string& study, const std::string& phase) {
+  const std::string usable = fmt::format(
+      "FROM cell o WHERE o.key = cell.key AND o.state = 'done' AND o.id NOT IN ({})", distrusted_);
   database_->run(
-      "UPDATE cell SET (state, message, folder, record, environment, metric, seconds, peak_mib, "
-      "finished) = (SELECT 'done', 'the same run as in study ' || o.study, o.folder, o.record, "
-      "o.environment, o.metric, o.seconds, o.peak_mib, o.finished FROM cell o WHERE "
-      "o.key = cell.key AND o.state = 'done' ORDER BY o.id LIMIT 1) "
-      "WHERE study = ? AND phase = ? AND planned AND state = 'todo' AND "
-      "EXISTS (SELECT 1 FROM cell o WHERE o.key = cell.key AND o.state = 'done')",
+      fmt::format(
+          "UPDATE cell SET (state, message, folder, record, environment, metric, seconds, "
+          "peak_mib, finished) = (SELECT 'done', 'the same run as in study ' || o.study, o.folder, "
+          "o.record, o.environment, o.metric, o.seconds, o.peak_mib, o.finished {0} "
+          "ORDER BY o.id LIMIT 1) WHERE study = ? AND phase = ? AND planned AND state = 'todo' "
+          "AND EXISTS (SELECT 1 {0})",
+          usable),
       {study, phase});
 }
 
@@ -161,7 +175,10 @@ void Store::spread_no_data(int64_t id) {
 }
 
 bool Store::finished(const std::string& config) const {
-  Rows rows(*database_, "SELECT 1 FROM cell WHERE key = ? AND state = 'done' LIMIT 1",
+  Rows rows(*database_,
+            fmt::format("SELECT 1 FROM cell WHERE key = ? AND state = 'done' AND id NOT IN ({}) "
+                        "LIMIT 1",
+                        distrusted_),
             {sha256(config)});
   return rows.next();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/train/divergence.h"
 #include "grm/train/metrics.h"
 
 namespace grm {
@@ -27,10 +28,8 @@ std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& lo
   for (const Parts& parts : all) {
     groups.push_back({parts.name, torch::cat(parts.logits), torch::cat(parts.y)});
     if (torch::isnan(groups.back().logits).any().item<bool>()) {
-      fail(ErrorKind::config,
-           "the predictions for {} are not numbers: training has diverged; a smaller method.lr "
-           "usually helps",
-           parts.name);
+      fail(ErrorKind::config, "the predictions for {} are not numbers: training has diverged; {}",
+           parts.name, divergence_advice(task, ""));
     }
   }
   return groups;

@@ -8,6 +8,7 @@
 #include "grm/core/json_number.h"
 #include "grm/core/json_text.h"
 #include "grm/core/log.h"
+#include "grm/data/own_data.h"
 #include "grm/io/safetensors.h"
 #include "grm/nn/parameter_budget.h"
 #include "grm/train/memory_input.h"
@@ -185,7 +186,7 @@ void write_model(const std::string& path, Method& method, const RunConfig& confi
                       {"preprocessing", task.preprocessing},
                       {"data_hashes", task.hashes}};
   // Names of a user's labels and columns need not be UTF-8; a model is not lost over one.
-  file.metadata["grm"] = about.dump(-1, ' ', false, json::error_handler_t::replace);
+  file.metadata["grm"] = json_text(about);
   file.metadata[kDigestEntry] = model_digest(file);
   io::write_safetensors(path, file);
 }
@@ -238,12 +239,21 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
   model.epoch = file.about.epoch;
   model.temperature = file.about.temperature;
   model.config = config_from_toml(file.about.config, file.path);
+  // A model may come from anybody, and what it names is read.
+  if (is_own_data(model.config->dataset_name())) {
+    log_info("{} names its data itself: {} is read", file.path, model.config->dataset_name());
+  }
   model.task = load_within_memory(model.config->dataset, context);
   if (model.task.classes != file.about.classes || model.task.features() != file.about.features) {
     fail(ErrorKind::data,
          "{}: the model was trained on {} features and {} classes, the data has {} and {}",
          file.path, file.about.features, file.about.classes, model.task.features(),
          model.task.classes);
+  }
+  model.changes = data_changes(file.about.data_hashes, model.task.hashes);
+  if (!model.changes.empty()) {
+    log_warning("{}: the data is not the one that the model was trained and scored with: {}",
+                file.path, changes_text(model.changes));
   }
   const Rng rng(static_cast<uint64_t>(model.seed));
   try {

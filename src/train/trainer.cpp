@@ -13,6 +13,7 @@
 #include "grm/graph/device.h"
 #include "grm/train/checkpoint.h"
 #include "grm/train/constant.h"
+#include "grm/train/divergence.h"
 #include "grm/train/memory.h"
 #include "grm/train/model_file.h"
 #include "run_files.h"
@@ -39,9 +40,9 @@ class Run {
 
   RunRecord operator()() {
     if (folder_.has("state.safetensors")) {
-      check_same_data();
       state_ = read_checkpoint(folder_.file("state.safetensors"), *method_);
       log_info("going on after epoch {}", state_.epoch);
+      begin_leg();
     } else {
       write_file_atomic(folder_.file("env.json"), environment_json(task_));
     }
@@ -72,17 +73,28 @@ class Run {
     return view;
   }
 
-  // A run that goes on with other data than it began with would be two runs.
-  void check_same_data() const {
+  // The same bits are promised for the same arithmetic: a run that goes on with another says so.
+  void begin_leg() const {
     const std::string path = folder_.file("env.json");
-    const auto env = try_json<nlohmann::json>(read_file(path));
-    if (env.is_discarded() || !env.contains("data_hashes")) {
-      fail(ErrorKind::data, "{}: damaged; the run cannot be continued", path);
+    const std::string environment = read_file(path);
+    std::string list;
+    for (const std::string& each : other_arithmetic(environment, state_.epoch + 1, path)) {
+      list += (list.empty() ? "" : "; ") + each;
     }
-    if (env["data_hashes"] != nlohmann::json(task_.hashes)) {
-      fail(ErrorKind::data, "{}: the data files have changed since this run began; start a new run",
-           path);
+    if (!list.empty() && hooks_.strict) {
+      fail(
+          ErrorKind::config,
+          "{}: the run began with another arithmetic ({}), so it would not end with the bits of an "
+          "undisturbed run; go on as it began, or without --strict",
+          folder_.path(), list);
     }
+    if (!list.empty()) {
+      log_warning(
+          "{}: the run goes on with another arithmetic ({}); it will not end with the bits of an "
+          "undisturbed run. env.json names each leg, --strict refuses",
+          folder_.path(), list);
+    }
+    write_file_atomic(path, with_leg(environment, state_.epoch + 1, path));
   }
 
   void one_epoch(MetricsLog& metrics) {
@@ -94,16 +106,15 @@ class Run {
     state_.train_seconds += seconds;
     for (const LossTerm& term : terms) {
       if (!std::isfinite(term.value)) {
-        fail(ErrorKind::config,
-             "epoch {}: the loss term '{}' is {}; a smaller method.lr (now {}) usually helps",
-             epoch, term.name, term.value, option_text("lr"));
+        fail(ErrorKind::config, "epoch {}: the loss term '{}' is {}; {}", epoch, term.name,
+             term.value, divergence_advice(task_, option_text("lr")));
       }
     }
     ordered_json line = {{"epoch", epoch}, {"seconds", seconds}};
     for (const LossTerm& term : terms) line["loss"][term.name] = term.value;
     const bool evaluated = epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
     if (evaluated) evaluate_now(epoch, line);
-    metrics.add(line.dump());
+    metrics.add(json_text(line));
     state_.epoch = epoch;
     state_.metrics_bytes = metrics.bytes();
     if (hooks_.on_epoch) report(epoch, terms, evaluated);
@@ -217,10 +228,22 @@ class Run {
   TrainingState state_;
 };
 
+// A run that goes on with other data than it began with would be two runs; a finished one has the
+// scores of the data that was there then.
+void check_same_data(const RunFolder& folder, const Task& task) {
+  const std::vector<DataChange> changes = folder.changes(task.hashes);
+  if (changes.empty()) return;
+  fail(ErrorKind::data,
+       "{}: this run was made with other data than is there now: {}; put the old files back, or "
+       "start a new run (without --resume)",
+       folder.path(), changes_text(changes));
+}
+
 }  // namespace
 
 RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
                     const RunFolder& folder, const RunHooks& hooks) {
+  if (folder.finished() || folder.has("state.safetensors")) check_same_data(folder, task);
   if (folder.finished()) {
     return record_from_json(read_file(folder.file("summary.json")), folder.file("summary.json"));
   }

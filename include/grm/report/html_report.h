@@ -7,6 +7,7 @@
 #include "grm/report/html.h"
 #include "grm/report/reproduce.h"
 #include "grm/study/store.h"
+#include "grm/train/environment.h"
 
 // A report of runs or of a study as one HTML file that opens without a network.
 namespace grm::report {
@@ -65,6 +66,11 @@ HtmlReport report_of_study(const study::Store& store, const std::string& databas
 /// Shift measures of every dataset and explanations of `items` test items of one model for each,
 /// where data and models can be loaded; what cannot be is left out with the reason.
 void add_data_parts(HtmlReport& report, const DataContext& context, int64_t items);
+
+/// What a reader must know before trusting scores: runs whose data on disk is another by now, where
+/// it is at hand, and runs whose legs differ in their arithmetic. One line for each kind.
+std::vector<std::string> run_remarks(const std::vector<study::ResultRow>& rows,
+                                     const DataContext& context);
 
 /// All runs that share a configuration, in order of appearance.
 struct Setup {

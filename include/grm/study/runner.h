@@ -96,6 +96,12 @@ std::string cell_title(const CellRow& cell);
 /// does not stop the others. Several processes may run the same study at once.
 Outcome run_study(const StudySpec& spec, const RunnerOptions& options, const RunnerHooks& hooks);
 
+/// Compares the data of finished cells with what is on disk now; cells of other data start anew.
+/// One line about them, if there are any. Data that is not at hand cannot be compared.
+std::vector<std::string> distrust_changed_data(Store& store, const std::string& study,
+                                               const std::string& phase,
+                                               const DataContext& context);
+
 /// One phase of a study with the given cells; run_study and tune_study are made of it.
 Outcome run_phase(const StudySpec& spec, const std::string& phase,
                   const std::vector<PlannedCell>& cells, double expected_minutes,

@@ -47,12 +47,13 @@ struct StudyRow {
   bool tuned = false;                     // has trials
 };
 
-enum class Open { create, existing };
+/// `read` changes nothing and does with a disk that cannot be written.
+enum class Open { create, existing, read };
 
 /// The result database: one SQLite file that several processes may use at once.
 class Store {
  public:
-  /// Error(data) if there is no such file (Open::existing) or it was made by another version.
+  /// Error(data) if there is no such file (but for Open::create) or it was made by another version.
   explicit Store(const std::string& path, Open mode = Open::existing);
   ~Store();
   Store(Store&&) noexcept;
@@ -76,6 +77,12 @@ class Store {
                                 const std::vector<PlannedCell>& cells);
   /// Cells without data, and failed ones if asked for, are tried again.
   void reopen(const std::string& study, const std::string& phase, bool retry_failed);
+
+  /// Finished cells of all studies that have the configuration of a planned cell of this phase.
+  std::vector<CellRow> done_like(const std::string& study, const std::string& phase) const;
+  /// Cells whose results are not of today's data: some start anew, others (of other studies) stay
+  /// but are not copied by this store's claim().
+  void distrust(const std::vector<int64_t>& anew, const std::vector<int64_t>& others);
 
   /// Takes the first cell that is free and `fits` for `owner`. Free is a cell to do, or one whose
   /// process is dead; not one whose very configuration is running elsewhere. A configuration that
@@ -110,6 +117,7 @@ class Store {
   void reuse(const std::string& study, const std::string& phase);
   void free_dead();
   std::unique_ptr<Database> database_;
+  std::string distrusted_;  // ids, with commas
 };
 
 }  // namespace grm::study

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "grm/train/config.h"
+#include "grm/train/environment.h"
 
 namespace grm {
 
@@ -17,6 +18,8 @@ class RunFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   bool has(const std::string& name) const;
   bool finished() const { return has("summary.json"); }
+  /// What became of the data that the run was made with. Error(data) if env.json does not say.
+  std::vector<DataChange> changes(const Hashes& now) const;
 
  private:
   std::string path_;
@@ -26,11 +29,10 @@ class RunFolder {
 RunFolder create_run_folder(const std::string& root, const RunConfig& config, int64_t seed);
 
 /// The newest folder under `root` whose config.toml equals this configuration and seed, finished
-/// or not; an empty path if there is none.
-RunFolder find_run_folder(const std::string& root, const RunConfig& config, int64_t seed);
-
-/// Versions, threads, device, data hashes and the like, as JSON text for env.json.
-std::string environment_json(const Task& task);
+/// or not; an empty path if there is none. With `data` given, one that was made with that data
+/// comes before newer ones that were not.
+RunFolder find_run_folder(const std::string& root, const RunConfig& config, int64_t seed,
+                          const Hashes* data = nullptr);
 
 /// Name and version of the BLAS library that libtorch multiplies with, as far as it tells.
 std::string blas_name();

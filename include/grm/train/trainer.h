@@ -49,6 +49,7 @@ struct EpochReport {
 struct RunHooks {
   std::function<void(const EpochReport&)> on_epoch;
   std::function<bool()> interrupted;  // true: write a checkpoint and stop
+  bool strict = false;  // refuse to go on with other threads, BLAS, CPU, device or program
 };
 
 /// Thrown when hooks.interrupted answered true; the checkpoint is written.
@@ -58,7 +59,8 @@ class Interrupted : public std::runtime_error {
 };
 
 /// Trains one seed in `folder`, from its checkpoint if there is one, and writes all of the
-/// folder's files. A finished folder is read back, not trained again.
+/// folder's files. A finished folder is read back, not trained again. Error(data) if it was made
+/// with other data; Error(config) under hooks.strict if with another arithmetic.
 RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
                     const RunFolder& folder, const RunHooks& hooks = {});
 
@@ -74,6 +76,7 @@ struct LoadedModel {
   int64_t epoch = 0;
   int64_t seed = 0;
   double temperature = 1.0;
+  std::vector<DataChange> changes;  // of the data since the model was trained
 };
 LoadedModel load_model(const std::string& path, const DataContext& context);
 
