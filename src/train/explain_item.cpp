@@ -193,6 +193,11 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   const torch::Tensor logits = method.logits(graph, torch::full({1}, item, torch::kInt64)).cpu();
   const torch::Tensor p =
       tempered_probabilities(logits.detach(), temperature).to(torch::kFloat64).contiguous();
+  if (!torch::isfinite(p).all().item<bool>() || !torch::isfinite(g.samples).all().item<bool>()) {
+    fail(ErrorKind::data,
+         "the prediction for {} of {} is not a number: weights or features are too large", e.name,
+         e.domain);
+  }
   e.probabilities.assign(p.data_ptr<double>(), p.data_ptr<double>() + p.numel());
   e.predicted = predicted_class(logits.detach()).item<int64_t>();
   if (domain.labels.y.defined()) e.label = domain.labels.y[item].item<int64_t>();

@@ -120,6 +120,11 @@ Prediction Model::predict_prepared(const Graph& graph, const torch::Tensor& item
   }
   p.classes = predicted_class(p.logits);
   p.probabilities = tempered_probabilities(p.logits, temperature_);
+  if (!torch::isfinite(p.probabilities).all().item<bool>()) {
+    fail(ErrorKind::data,
+         "{}: its predictions for {} are not numbers: weights or features are too large",
+         file_.path, graph.name);
+  }
   p.entropy = torch::special_entr(p.probabilities.to(torch::kFloat64)).sum(1).to(torch::kFloat32);
   if (sampled.defined()) {
     if (temperature_ != 1.0) {

@@ -15,6 +15,7 @@
 #include "grm/io/safetensors.h"
 #include "grm/train/checkpoint.h"
 #include "grm/train/model_file.h"
+#include "grm/train/predict.h"
 #include "grm/train/trainer.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
@@ -90,6 +91,17 @@ TEST_F(Trust16Weights, OfAnotherTypeAreRefused) {
     });
     EXPECT_THAT(refusal(), HasSubstr("of type"));
   }
+}
+
+// Finite one by one, but not what comes of them.
+TEST_F(Trust16Weights, ThatOverflowGiveNoPredictions) {
+  change([&](Tensors& tensors, auto&) {
+    for (auto& entry : tensors) entry.second.fill_(-1e38f);
+  });
+  Model model = load(path());
+  const Task task = small_config()->dataset.load({});
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { model.predict(task.test[0].graph); }),
+              testing::AllOf(HasSubstr(path()), HasSubstr("not numbers")));
 }
 
 TEST_F(Trust16Weights, OfACheckpointAreCheckedToo) {
