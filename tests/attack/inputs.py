@@ -4,11 +4,8 @@ import random
 import shutil
 
 import input_kinds
-from mutants import bad_outputs, own_commands, study_cases, verb_of
-from nursery import TRAIN
+from mutants import bad_outputs, own_commands, record_commands, study_cases, verb_of
 from program import faults
-
-MONTHS = {"csv": ("node", "jan3"), "npz": ("grm", "2")}
 
 
 def files_in(folder):
@@ -42,19 +39,14 @@ def attack(context, rng, kind, parts, commands, find, study=False):
 
 def groups(context):
     nursery = context.nursery
-    for dataset, find in (("npz", input_kinds.arrays), ("csv", input_kinds.tables)):
-        commands = own_commands(nursery, dataset, *MONTHS[dataset])
-        yield [dataset, f"runs/{dataset}"], commands, find, False
-    commands = own_commands(nursery, "csv", *MONTHS["csv"])
-    yield ["csv", "runs/csv"], commands, input_kinds.descriptions, False
-    run = nursery.runs["node"]
-    resume = ["train", "--dataset", "./csv", "--method", "erm", *TRAIN, "--resume"]
-    commands = [
-        ["eval", run, "--json"],
-        ["report", run, "--out", "r.html", "--items", "1"],
-        ["plot", run, "--out", "figures"],
-        resume,
-    ]
+    for dataset, find in (
+        ("npz", input_kinds.arrays),
+        ("csv", input_kinds.tables),
+        ("csv", input_kinds.descriptions),
+    ):
+        yield [dataset, f"runs/{dataset}"], list(own_commands(nursery, dataset)), find, False
+    run = nursery.runs["csv"]
+    commands = list(record_commands(nursery, "csv"))
     yield ["csv", "runs/csv"], commands, lambda folder: input_kinds.records(folder, run), False
     first, second = study_cases(nursery)
     commands = [*first.commands, *[c for c in second.commands if "run" not in c]]

@@ -56,7 +56,7 @@ class Writer:
         return folder
 
     def command(self, context):
-        return [context.nursery.runs["node"] if word == "RUN" else word for word in self.arguments]
+        return [context.nursery.runs["csv"] if word == "RUN" else word for word in self.arguments]
 
     def prepare(self, context):
         with self.lock:

@@ -64,7 +64,7 @@ def folder_of(context):
 
 
 def command_of(context, verb):
-    return [context.nursery.runs["node"] if word == "RUN" else word for word in VERBS[verb]]
+    return [context.nursery.runs["csv"] if word == "RUN" else word for word in VERBS[verb]]
 
 
 def finish(context, folder, what, why, result):

@@ -9,16 +9,15 @@ import random
 import shutil
 
 from model_kinds import Parts, any_key, description, raw_files, survivable, weights
-from mutants import bad_outputs, verb_of
+from mutants import bad_outputs, model_commands, verb_of
+from nursery import MODELS
 from program import faults
 
 
 def attack(context, rng, kind, change, refused):
     nursery = context.nursery
-    name, dataset, item = rng.choice(
-        [("node", "csv", "jan3"), ("grm", "npz", "2"), ("graph", "graphs", "g1")]
-    )
-    run = nursery.runs[name]
+    dataset = rng.choice(sorted(MODELS))
+    run = nursery.runs[dataset]
     folder = context.scratch("model")
     nursery.copy_to(folder, [dataset, run])
     path = folder / run / "model.safetensors"
@@ -36,43 +35,28 @@ def attack(context, rng, kind, change, refused):
         os.symlink(change, path)
     else:
         path.write_bytes(change)
-    commands = [
-        ["predict", run, "--data", f"./{dataset}", "--out", "p.csv", "--json"],
-        ["predict", f"{run}/model.safetensors", "--data", f"./{dataset}"],
-        ["eval", run, "--json"],
-        ["explain", run, "--data", f"./{dataset}", "--item", item, "--out", "why"],
-    ]
-    command = commands[rng.choice([0, 0, 1, 2, 3])]
+    command = rng.choice(list(model_commands(nursery, dataset)))
     size = 0 if isinstance(change, str) else path.stat().st_size
     result = context.program.run(command, folder, timeout=60)
     why = faults(
         result, bound=nursery.bound(verb_of(command), command, folder, size)
     ) + bad_outputs(folder, result)
-    if (
-        refused
-        and result.code == 0
-        and not (kind.endswith("flat") or kind.endswith("transposed"))
-        and path.read_bytes() != good
-    ):
+    whole = not isinstance(change, str) and path.read_bytes() == good  # nothing to be changed
+    if refused and result.code == 0 and not whole:
         why.append("accepted")
     context.count("models", result)
     if why:
-        context.findings.add("models", f"{kind} ({name}): {' '.join(command)}", why, result, folder)
+        context.findings.add(
+            "models", f"{kind} ({dataset}): {' '.join(command)}", why, result, folder
+        )
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def jobs(context, rng):
-    good = (
-        context.nursery.folder / context.nursery.runs["node"] / "model.safetensors"
-    ).read_bytes()
-    for verb in ("predict", "eval", "explain"):  # their bounds come from good models
-        run = context.nursery.runs["node"]
-        rest = {
-            "predict": ["--data", "./csv"],
-            "eval": [],
-            "explain": ["--data", "./csv", "--item", "jan3", "--out", "why"],
-        }
-        context.nursery.bound(verb, [verb, run, *rest[verb]], context.nursery.folder)
+    nursery = context.nursery
+    good = (nursery.folder / nursery.runs["csv"] / "model.safetensors").read_bytes()
+    for command in model_commands(nursery, "csv"):  # bounds come from good models
+        nursery.bound(verb_of(command), command, nursery.folder)
     everything = [
         (kind, change, True)
         for group in (weights(), description(), raw_files(good))

@@ -9,7 +9,7 @@ import typing
 import mutate
 import mutate_inside
 import publishers
-from nursery import TRAIN
+from nursery import MODELS
 from program import MARK, faults
 
 
@@ -24,92 +24,53 @@ class Case:
     study: bool = False
 
 
-def own_commands(nursery, dataset, run, item):
-    folder, model = f"./{dataset}", nursery.runs[run]
-    return [
-        ["data", "check", folder],
-        ["data", "check", folder, "--json"],
-        ["data", "describe", folder, "--json"],
-        ["data", "shift", folder],
-        [
-            "train",
-            "--dataset",
-            folder,
-            "--method",
-            "erm",
-            "--epochs",
-            "1",
-            "--threads",
-            "1",
-            "--out",
-            "fresh",
-        ],
-        ["predict", model, "--data", folder, "--out", "p.csv", "--json"],
-        ["explain", model, "--data", folder, "--item", item, "--out", "why"],
-    ]
+def model_commands(nursery, dataset):
+    """What reads a model: data of its kind is beside it."""
+    run, (method, item) = nursery.runs[dataset], MODELS[dataset]
+    yield f"predict {run} --data ./{dataset} --out p.csv --json".split()
+    yield f"predict {run}/model.safetensors --data ./{dataset}".split()
+    yield f"eval {run} --json".split()
+    if method == "grm":
+        yield f"explain {run} --data ./{dataset} --item {item} --out why".split()
+
+
+def own_commands(nursery, dataset):
+    """What reads own data."""
+    yield f"data check ./{dataset}".split()
+    yield f"data check ./{dataset} --json".split()
+    yield f"data describe ./{dataset} --json".split()
+    yield f"data shift ./{dataset}".split()
+    yield f"train --dataset ./{dataset} --method erm --epochs 1 --threads 1 --out fresh".split()
+    yield from (command for command in model_commands(nursery, dataset) if command[0] != "eval")
+
+
+def record_commands(nursery, dataset):
+    """What reads the other files of a run."""
+    run = nursery.runs[dataset]
+    yield f"eval {run} --json".split()
+    yield f"report {run} --out r.html --items 1".split()
+    yield f"plot {run} --out figures".split()
+    yield [*nursery.train(dataset), "--resume"]
 
 
 def run_cases(nursery):
     """Files of runs: who reads them, and who goes on with them."""
-    for name, dataset, method in (
-        ("node", "csv", "erm"),
-        ("grm", "npz", "grm"),
-        ("graph", "graphs", "grm"),
-    ):
-        run = nursery.runs[name]
-        parts = [dataset, f"runs/{dataset}"]
-        resume = ["train", "--dataset", f"./{dataset}", "--method", method, *TRAIN, "--resume"]
-        readers = [
-            ["eval", run, "--json"],
-            ["report", run, "--out", "r.html", "--items", "1"],
-            ["plot", run, "--out", "figures"],
-            resume,
-        ]
-        predict = [
-            ["predict", run, "--data", f"./{dataset}", "--out", "p.csv", "--json"],
-            ["eval", run, "--json"],
-            ["explain", run, "--data", f"./{dataset}", "--item", "2", "--out", "why"],
-        ]
-        yield Case(
-            f"model of {name}",
-            parts,
-            [f"{run}/model.safetensors"],
-            mutate_inside.tensors,
-            predict,
-            long=True,
-        )
-        yield Case(
-            f"checkpoint of {name}",
-            parts,
-            [f"{run}/state.safetensors"],
-            mutate_inside.tensors,
-            [resume],
-            long=True,
-        )
-        texts = [f"{run}/{file}" for file in ("env.json", "summary.json", "metrics.jsonl")]
-        yield Case(f"records of {name}", parts, texts, mutate.text, readers)
-        yield Case(
-            f"config.toml of {name}", parts, [f"{run}/config.toml"], mutate.text, readers, long=True
-        )
-        config = [
-            "train",
-            "--config",
-            f"{run}/config.toml",
-            "--epochs",
-            "1",
-            "--threads",
-            "1",
-            "--out",
-            "fresh",
-        ]
-        yield Case(
-            f"train --config of {name}",
-            parts,
-            [f"{run}/config.toml"],
-            mutate.text,
-            [config],
-            long=True,
-        )
+    for dataset, run in nursery.runs.items():
+
+        def case(what, files, change, commands, long):
+            targets = [f"{run}/{file}" for file in files]
+            parts = [dataset, f"runs/{dataset}"]
+            return Case(f"{what} of {dataset}", parts, targets, change, list(commands), long)
+
+        inside, resume = mutate_inside.tensors, [*nursery.train(dataset), "--resume"]
+        yield case("model", ["model.safetensors"], inside, model_commands(nursery, dataset), True)
+        yield case("checkpoint", ["state.safetensors"], inside, [resume], True)
+        readers = list(record_commands(nursery, dataset))
+        texts = ["env.json", "summary.json", "metrics.jsonl"]
+        yield case("records", texts, mutate.text, readers, False)
+        yield case("config.toml", ["config.toml"], mutate.text, readers, True)
+        anew = f"train --config {run}/config.toml --epochs 1 --threads 1 --out fresh".split()
+        yield case("train --config", ["config.toml"], mutate.text, [anew], True)
 
 
 def study_cases(nursery):
@@ -136,13 +97,12 @@ def study_cases(nursery):
 
 def all_cases(nursery):
     cases = []
-    own = (("csv", "node", "jan3"), ("graphs", "graph", "g1"), ("npz", "grm", "2"))
-    for dataset, run, item in own:
+    for dataset in MODELS:
         folder = nursery.folder / dataset
         files = sorted(str(f.relative_to(nursery.folder)) for f in folder.rglob("*") if f.is_file())
         tables = [f for f in files if f.endswith((".csv", ".npz"))]
         parts = [dataset, f"runs/{dataset}"]
-        commands = own_commands(nursery, dataset, run, item)
+        commands = list(own_commands(nursery, dataset))
         change = mutate_inside.npz if dataset == "npz" else mutate.text
         cases.append(Case(f"own data {dataset}", parts, tables, change, commands))
         cases.append(

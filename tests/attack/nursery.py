@@ -32,6 +32,8 @@ train.test = "selected"
 [[variant]]
 name = "plain"
 """
+# Own dataset: the method that is trained on it, and one of its items.
+MODELS = {"csv": ("grm", "jan3"), "npz": ("erm", "2"), "graphs": ("grm", "g1")}
 MONTHS = ("jan", "feb", "mar")
 TRAIN = [
     "--epochs",
@@ -119,18 +121,15 @@ class Nursery:
         self.published = publishers.write_all(self.folder / "data")
         self.runs = {}
         (self.folder / "s.toml").write_text(STUDY)
-        models = (("node", "csv", "erm"), ("grm", "npz", "grm"), ("graph", "graphs", "grm"))
-        commands = [
-            ["train", "--dataset", f"./{dataset}", "--method", method, *TRAIN]
-            for _, dataset, method in models
-        ]
+        commands = [self.train(dataset) for dataset in MODELS]
         commands.append(
             ["study", "run", "s.toml", "--jobs", "1", "--threads", "1", "-q", "--out", "cells"]
         )
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(self.must, commands))
-        for name, dataset, method in models:
-            self.runs[name] = self.run_folder(dataset, method)
+        for dataset, (method, _) in MODELS.items():
+            (found,) = (self.folder / "runs" / dataset / method).iterdir()
+            self.runs[dataset] = str(found.relative_to(self.folder))
         self.bounds = {}
 
     def must(self, arguments):
@@ -144,9 +143,9 @@ class Nursery:
             )
         return result
 
-    def run_folder(self, dataset, method):
-        (found,) = (self.folder / "runs" / dataset / method).iterdir()
-        return str(found.relative_to(self.folder))
+    @staticmethod
+    def train(dataset):
+        return ["train", "--dataset", f"./{dataset}", "--method", MODELS[dataset][0], *TRAIN]
 
     def copy_to(self, target, parts):
         """Copies the named files and folders, as `cp -a` does."""
