@@ -22,7 +22,7 @@ demo: build
 # What only tests need is installed here, and what was skipped all the same is said at the end.
 test: SETUP := test
 test: build
-	@cd $(BUILD) && { ctest --output-on-failure --no-tests=error -O Testing/summary.log; code=$$?; } && \
+	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure --no-tests=error -O Testing/summary.log; code=$$?; } && \
 	  bash $(CURDIR)/scripts/count_skipped.sh . && exit $$code
 
 # Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
