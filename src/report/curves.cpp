@@ -10,6 +10,7 @@
 #include "grm/core/files.h"
 #include "grm/core/json_text.h"
 #include "grm/core/toml_library.h"
+#include "grm/study/dataset_names.h"
 #include "grm/train/summary.h"
 #include "html_setup.h"
 
@@ -132,20 +133,12 @@ Figure curve_figure(const std::string& name, const std::string& title, const std
   return figure;
 }
 
-// Short names of the datasets, where configurations have paths: what dataset.toml says, a number
-// for the second of a name.
+// Names as tables have them, where configurations have paths.
 void shorten_datasets(std::vector<Group>& groups) {
-  std::map<std::string, std::string> short_of;
-  std::map<std::string, int> taken;
-  for (Group& group : groups) {
-    const auto [known, fresh] = short_of.try_emplace(group.dataset);
-    if (fresh) {
-      const std::string label = dataset_label(group.dataset);
-      const int number = ++taken[label];
-      known->second = number == 1 ? label : fmt::format("{} #{}", label, number);
-    }
-    group.dataset = known->second;
-  }
+  std::vector<std::string> names;
+  for (const Group& group : groups) names.push_back(group.dataset);
+  const std::vector<std::string> labels = study::dataset_labels(names);
+  for (size_t k = 0; k < groups.size(); ++k) groups[k].dataset = labels[k];
 }
 
 // No figure overwrites another: names that are the same file get a number.

@@ -14,7 +14,7 @@ expect_exit 0 "plot" "$grm" plot "$work/runs" --out figures --json
 check "no name begins with a minus or a dot" bash -c "! ls figures | grep -q '^[-.]'"
 check "each dataset has its loss and its validation" jq -e \
   '[.files[] | select(endswith(".dat"))] | length == 4 and (unique | length == 4)' out
-check "named as dataset.toml names it" bash -c "ls figures/own-erm*-loss.dat figures/own--2-erm*-loss.dat"
+check "named as dataset.toml names it" bash -c "ls figures/own*one*-loss.dat figures/own*two*-loss.dat"
 check "and every file that is named is there" bash -c "jq -r '.files[]' out | xargs ls"
 if command -v gnuplot > /dev/null; then
   check "without a complaint" jq -e '.messages == []' out
