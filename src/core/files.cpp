@@ -39,6 +39,9 @@ std::string read_file(const std::string& path) {
   if (fstat(file.number, &about) == 0 && S_ISDIR(about.st_mode)) {
     fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
   }
+  if (S_ISCHR(about.st_mode) && isatty(file.number) == 0) {  // /dev/zero has no end
+    fail(ErrorKind::io, "{}: is a device, a file is needed", path);
+  }
   // One byte more than the size shows the end; pipes have no size and grow as they come.
   std::string content(S_ISREG(about.st_mode) ? static_cast<size_t>(about.st_size) + 1 : 0, '\0');
   size_t done = 0;

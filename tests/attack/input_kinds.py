@@ -21,6 +21,16 @@ def change_member(folder, name, data):
         path.write_bytes(archive({**unarchive(path.read_bytes()), name: data}))
 
 
+def link_to(path, target):
+    """Puts a link in the place of a file."""
+
+    def change():
+        path.unlink()
+        path.symlink_to(target)
+
+    return change
+
+
 def arrays(folder):
     """(kind, function) for jan.npz, which has 24 nodes."""
     path = folder / "npz/jan.npz"
@@ -57,6 +67,7 @@ def arrays(folder):
     yield "a name that leaves the folder", member("../../../x.npy", edges)
     yield "edges of floats", member("edge_index.npy", npy([0.5] * 48, [2, 24]))
     yield "graph numbers at node level", member("graph.npy", npy([2**62] * 24, [24], "<i8"))
+    yield "arrays that are /dev/zero", link_to(path, "/dev/zero")
     yield "an empty archive", lambda: path.write_bytes(archive({}))
     yield "10,000 arrays", lambda: path.write_bytes(
         archive({f"a{k}.npy": edges for k in range(10000)}, False)
@@ -78,6 +89,8 @@ def tables(folder):
     yield "a cell of 20 MB", write(lambda: good.replace("jan3,", "j" * (20 << 20) + ",", 1))
     yield "a quote that does not end", write(lambda: good + '"' + "x\n" * 10**6)
     yield "a million empty lines", write(lambda: good + "\n" * 10**6)
+    yield "nodes that are /dev/zero", link_to(nodes, "/dev/zero")
+    yield "nodes that are a link to themselves", link_to(nodes, nodes.name)
     yield "zeros", write(lambda: bytes(10**6))
     yield "UTF-16", write(good.encode("utf-16"))
     yield "50,000 categories", write(
@@ -149,6 +162,7 @@ def records(folder, run):
         yield f"{name} of {DEEP} levels", write(name, '{"a":' * DEEP)
         yield f"{name} that is empty", write(name, "")
         yield f"{name} that is a number", write(name, "1e999")
+        yield f"{name} that is /dev/zero", link_to(run / name, "/dev/zero")
     for value in ("null", "1e999", "NaN", '"x"', "[]", "-1", "1e308"):
         yield f"a score of {value}", replace("summary.json", r'(?<="value": )[\d.]+', value)
         yield f"a loss of {value}", replace("metrics.jsonl", r'(?<="total":)[\d.]+', value)
@@ -174,6 +188,8 @@ def studies(folder):
     yield "a study that includes /dev/zero", write('include = ["/dev/zero"]\n' + good)
     yield "a study of brackets", write("a = " + "[" * 10**5)
     yield "a study with a script as name", write(good.replace('"s"', f'"{SCRIPT}"'))
+    yield "a database that is /dev/zero", link_to(base, "/dev/zero")
+    yield "a study that is /dev/zero", link_to(path, "/dev/zero")
     yield "a database of text", lambda: base.write_text("hello" * 1000)
     yield "an empty database", lambda: base.write_bytes(b"")
     yield "half a database", lambda: base.write_bytes(base.read_bytes()[: 3 * 4096])

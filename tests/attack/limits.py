@@ -84,23 +84,13 @@ def limited(context, verb, limit, signals):
     if context.program.sanitizer and ("-v" in limit or "-d" in limit or "-s" in limit):
         return  # a sanitizer needs more than these by itself
     result = context.program.run(
-        command_of(context, verb), folder, before=limit, limited=False, timeout=40, after="> o 2> e"
+        command_of(context, verb), folder, before=limit, limited=False, timeout=40
     )
-    for name in (
-        "o",
-        "e",
-    ):  # files of the program's own shell: the harness's are open before the limit
-        try:
-            text = (folder / name).read_bytes()
-        except OSError:
-            text = b"?"
-        result = result.__class__(**{**result.__dict__, "out" if name == "o" else "err": text})
     why = faults(
         result, codes=codes, signals=signals, study=verb == "study run", message="-f" not in limit
     )
-    why = [
-        w for w in why if not w.startswith("ran out of memory")
-    ]  # this time there is too little indeed
+    # This time there is too little indeed.
+    why = [text for text in why if not text.startswith("ran out of memory")]
     if verb == "train" and result.code == 0 and essence(folder / "out") != context.straight(TRAIN):
         why.append("the result differs from that of an ordinary run")
     if verb == "train" and not why and result.code != 0 and "umask" not in limit:

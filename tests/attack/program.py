@@ -41,8 +41,14 @@ class Result:
 
 
 def has_sanitizer(grm):
-    with open(grm, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(b"__asan_init") >= 0
+    """Looks into the program and into the engine that it starts."""
+    for path in (grm, f"{grm}-engine"):
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    if data.find(b"__asan_init") >= 0:
+                        return True
+    return False
 
 
 def rss_of(pid):

@@ -41,6 +41,14 @@ TEST(Sha256, OfAFileEqualsThatOfItsBytes) {
   }
 }
 
+// Found by attack: a link to /dev/zero in place of a model was read until memory ended.
+TEST(ReadFile, ADeviceWithoutEndIsRefused) {
+  for (const char* device : {"/dev/zero", "/dev/full"}) {
+    EXPECT_THAT(error_of(ErrorKind::io, [&] { read_file(device); }),
+                testing::HasSubstr(std::string(device) + ": is a device, a file is needed"));
+  }
+}
+
 TEST(Sha256, OfAFolderOrNothingIsAnError) {
   const test::TempFolder folder;
   EXPECT_THAT(error_of(ErrorKind::io, [&] { sha256_file(folder.file("none")); }),
