@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -49,8 +50,10 @@ void print_reliability(const BeforeAfter& both, double temperature) {
                   fmt::format("{:.1f}", r.accuracy)});
   fmt::print("\n");
   print_table(rows);
-  fmt::print("expected calibration error (ECE) {:.2f}, without the temperature of {:.3g} {:.2f}\n",
-             r.ece, temperature, both.before.ece);
+  print_wrapped("",
+                fmt::format("expected calibration error (ECE) {:.2f}, without the temperature of "
+                            "{:.3g} {:.2f}",
+                            r.ece, temperature, both.before.ece));
 }
 
 }  // namespace grm::cli
