@@ -74,10 +74,12 @@ void print_text(const ExplainedRuns& explained, int64_t top) {
   fmt::print("\nmean weight {:.4f} (the line between kept and weakened)", e.threshold);
   if (std::isfinite(e.prior)) fmt::print(", prior {:g}", e.prior);
   fmt::print("\n");
-  fmt::print(
-      "weights {:.4f} to {:.4f}, spread over samples {:.4f}; {} of {} edges are not told from "
-      "the mean\n",
-      e.low, e.high, e.noise, e.unclear(), e.edges.size());
+  if (!e.edges.empty()) {
+    fmt::print(
+        "weights {:.4f} to {:.4f}, spread over samples {:.4f}; {} of {} edges are not told from "
+        "the mean\n",
+        e.low, e.high, e.noise, e.unclear(), e.edges.size());
+  }
   if (const std::string flat = no_difference(e); !flat.empty()) fmt::print("{}\n", flat);
   print_distances(e);
   const Stability& s = explained.stability;

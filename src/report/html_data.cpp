@@ -45,15 +45,22 @@ std::vector<Setup> candidates(const std::vector<Setup>& setups, const std::strin
   return list;
 }
 
-// The items that the metric sees, of graphs those with at most so many nodes.
+// The items that the metric sees: nodes with an edge, graphs with at most so many nodes.
 std::vector<int64_t> scored_items(const Domain& domain, int64_t nodes) {
   const torch::Tensor& all = domain.labels.evaluate;
   const torch::Tensor& parts = domain.graph.parts;
+  const Adjacency& edges = *domain.graph.edges;
+  const auto has_edge = [](const Csr& side, int64_t node) {
+    return side.offset()[node + 1] > side.offset()[node];
+  };
   std::vector<int64_t> items;
   for (int64_t k = 0; k < all.numel(); ++k) {
     const int64_t item = all.data_ptr<int64_t>()[k];
     const int64_t* first = parts.defined() ? parts.data_ptr<int64_t>() + item : nullptr;
-    if (!first || first[1] - first[0] <= nodes) items.push_back(item);
+    if (first ? first[1] - first[0] <= nodes
+              : has_edge(edges.in, item) || has_edge(edges.out, item)) {
+      items.push_back(item);
+    }
   }
   return items;
 }
@@ -89,7 +96,7 @@ GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
       "{} of domain {}{} that are worth a look, not typical ones: errors, the rarest class, high "
       "uncertainty, and for contrast what the model is sure of.",
       task.level == "graph" ? "Graphs" : "Nodes", domain.name,
-      task.level == "graph" ? fmt::format(" with at most {} nodes", limit) : "")};
+      task.level == "graph" ? fmt::format(" with at most {} nodes", limit) : " with edges")};
   for (const auto& [item, why] : chosen) {
     std::vector<ItemExplanation> runs;
     for (size_t m = 0; m < models.size(); ++m) {

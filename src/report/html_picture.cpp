@@ -33,7 +33,9 @@ std::vector<std::string> facts_of(const ItemExplanation& e, const Stability& sta
   }
   facts.push_back(verdict + ".");
   const int64_t kept = e.count(EdgeFate::kept), weakened = e.count(EdgeFate::weakened);
-  if (const std::string flat = no_difference(e); !flat.empty()) {
+  if (e.edges.empty()) {
+    facts.push_back("There are no edges to weigh.");
+  } else if (const std::string flat = no_difference(e); !flat.empty()) {
     facts.push_back(flat);
   } else {
     std::string edges =
