@@ -64,7 +64,8 @@ Reason reason(const std::vector<Answer>& all, const std::function<bool(const Ans
   return result;
 }
 
-// "the surest", "number 2 by probability"
+// "the highest", "number 2 by probability". The number itself is left to the explanation: drawn for
+// one item alone, it may differ a little.
 std::string place(size_t k, const char* first, const char* by) {
   return k == 0 ? std::string(first) : fmt::format("number {} by {}", k + 1, by);
 }
@@ -83,11 +84,9 @@ std::vector<Reason> reasons(const std::vector<Answer>& all, const std::vector<st
   std::vector<Reason> list;
   list.push_back(reason(
       all, [](const Answer& a) { return a.known() && !a.right(); }, by_confidence,
-      [wrong](const Answer& a, size_t k) {
-        return fmt::format(
-            "Chosen because it is wrong: its probability of {:.2f} is {} of {} "
-            "errors.",
-            a.confidence, place(k, "the highest", "probability"), wrong);
+      [wrong](const Answer&, size_t k) {
+        return fmt::format("Chosen because it is wrong: its probability is {} of {} errors.",
+                           place(k, "the highest", "probability"), wrong);
       }));
   if (count.size() > 1) {
     const auto [rare, rare_count] = *rarest;
@@ -110,9 +109,8 @@ std::vector<Reason> reasons(const std::vector<Answer>& all, const std::vector<st
   list.push_back(reason(
       all, [](const Answer& a) { return !a.known() || a.right(); }, by_confidence,
       [](const Answer& a, size_t k) {
-        return fmt::format("Chosen for contrast: its probability of {:.2f} is {} of the {}answers.",
-                           a.confidence, place(k, "the highest", "probability"),
-                           a.known() ? "right " : "");
+        return fmt::format("Chosen for contrast: its probability is {} of the {}answers.",
+                           place(k, "the highest", "probability"), a.known() ? "right " : "");
       }));
   return list;
 }
