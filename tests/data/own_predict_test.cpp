@@ -70,7 +70,7 @@ TEST(Trust19Outside, AModelNamesTablesOfTheFolderOnly) {
     task.preprocessing = honest;
     task.preprocessing.replace(honest.find(name), name.size(), "\"" + other + "\"");
     EXPECT_THAT(data_error([&] { predict(fresh.file("data"), task); }),
-                HasSubstr("outside of the folder"));
+                HasSubstr("lies outside this folder"));
   }
 }
 

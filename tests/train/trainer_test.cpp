@@ -12,6 +12,7 @@
 #include "grm/core/files.h"
 #include "grm/train/checkpoint.h"
 #include "grm/train/constant.h"
+#include "grm/train/divergence.h"
 #include "grm/train/evaluate.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
@@ -193,8 +194,25 @@ TEST_P(TrainingErm, ALossThatIsNotFiniteStopsTheRunWithAHint) {
     train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1));
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("smaller method.lr"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("numbers up to inf (domain"), std::string::npos)
+        << error.what();
   }
+}
+
+TEST(Trust19Features, TheLearningRateIsBlamedForOrdinaryDataOnly) {
+  RunConfig config("sbm", "erm");
+  config.set("dataset.nodes", "100");
+  Task task = config.dataset.load({});
+  EXPECT_EQ(huge_numbers(task), "");
+  EXPECT_EQ(divergence_advice(task, "10"), "a smaller method.lr (now 10) usually helps");
+  Features& x = task.test.back().graph.x;
+  ASSERT_TRUE(x.dense.defined());
+  x.dense = x.dense.clone();
+  x.dense[3][1] = -1e30;
+  const std::string expected = "numbers up to 1e+30 (domain '" + task.test.back().name +
+                               "', column " + std::to_string(x.sparse_width() + 1);
+  EXPECT_NE(huge_numbers(task).find(expected), std::string::npos) << huge_numbers(task);
+  EXPECT_EQ(divergence_advice(task, "10"), huge_numbers(task));
 }
 
 TEST(ConstantScores, AreTheTrainingMajority) {

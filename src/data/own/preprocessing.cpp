@@ -1,6 +1,5 @@
 #include "preprocessing.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "grm/core/json_number.h"
@@ -59,21 +58,6 @@ Plan plan_of(const std::vector<ColumnRule>& rules) {
   return plan;
 }
 
-// A model may come from anybody: it names tables in the folder that is to be predicted, no others.
-std::string table_name(const ordered_json& csv, const char* key) {
-  const std::string name = csv.at(key);
-  const std::filesystem::path path(name);
-  bool inside = path.is_relative();
-  for (const std::filesystem::path& part : path) inside = inside && part != "..";
-  if (!inside) {
-    fail(ErrorKind::data,
-         "the preprocessing of the model names a file outside of the folder of the data: '{}'; "
-         "such a model is not used",
-         name);
-  }
-  return name;
-}
-
 }  // namespace
 
 Plans Preprocessing::plans() const {
@@ -127,9 +111,9 @@ Preprocessing preprocessing_from_json(const std::string& text) {
     p.edge_columns = rules_from(json.at("edge_columns"));
     if (p.kind != "csv") return p;
     const ordered_json& csv = json.at("csv");
-    p.csv.nodes = table_name(csv, "nodes");
-    p.csv.edges = table_name(csv, "edges");
-    p.csv.graphs = table_name(csv, "graphs");
+    p.csv.nodes = csv.at("nodes");
+    p.csv.edges = csv.at("edges");
+    p.csv.graphs = csv.at("graphs");
     p.csv.id = csv.at("id");
     p.csv.label = csv.at("label");
     p.csv.source = csv.at("source");
