@@ -22,4 +22,6 @@ echo "$checked places checked, $failures wrong"
 for command in 'make demo' 'make test'; do
   grep -q "$command" README.md || { echo "README does not show '$command'"; failures=1; }
 done
+words=$(wc -w < README.md)
+[ "$words" -le 900 ] || { echo "README has $words words, at most 900"; failures=1; }
 [ "$failures" = 0 ] && [ "$checked" -ge 10 ]
