@@ -40,7 +40,7 @@ def file_digests(path):
     return {
         str(f.relative_to(path.parent)): hashlib.sha256(TIME.sub(b"", f.read_bytes())).hexdigest()
         for f in files
-        if f.exists() and ".tmp" not in f.name
+        if f.exists() and not f.name.endswith(".part") and ".tmp" not in f.name
     }
 
 
@@ -76,9 +76,7 @@ def attack(context, rng, writer, kills):
     writer.prepare(context)
     folder = writer.folder(context)
     target, why, done, result = folder / writer.target, [], 0, None
-    for _ in range(3 * kills):
-        if done == kills or why:
-            break
+    while done < kills and not why:
         more = {"KILL_AT": str(rng.randrange(1, writer.operations + 1))}
         result = context.program.run(
             writer.command(context), folder, more=more, preload=context.preload(), timeout=120
@@ -90,6 +88,8 @@ def attack(context, rng, writer, kills):
             why.append(f"exit code {result.code}")
         if target.exists() and not file_digests(target).items() <= writer.expected.items():
             why.append("half of a file stands under its name")
+        elif result.code in (0, 3):  # it was done before: begin again
+            shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
     if not why:
         result = context.program.run(writer.command(context), folder, timeout=120)
         if result.code != 0 and not (result.code == 3 and writer.name == "data init"):
