@@ -146,8 +146,8 @@ check "at the end, the time it took" grep -qE '20/20  .*  took [0-9]+ s$' err
 if command -v script > /dev/null; then
   for width in 40 80 200; do
     script -qec "stty cols $width; exec '$grm' train ${show[*]}" typescript > /dev/null
-    longest=$(tr '\r' '\n' < typescript | sed 's/\x1b\[K//g' | grep -E '^grm seed [0-9]+  ' |
-      awk '{ if (length > most) most = length } END { print most + 0 }')
+    longest=$(tr '\r' '\n' < typescript | sed 's/\x1b\[[0-9;]*[mK]//g' | grep -aE '^grm seed [0-9]+  ' |
+      LC_ALL=C.UTF-8 wc -L)
     check "the line fits $width columns" [ "$longest" -gt 20 -a "$longest" -lt $width ]
   done
 fi

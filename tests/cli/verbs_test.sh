@@ -10,7 +10,7 @@ for verb in train eval data methods options doctor study reproduce plot bench; d
 done
 expect_exit 0 "version" "$grm" --version
 
-expect_exit 2 "no verb" "$grm"
+expect_exit 0 "no verb: the help" "$grm"
 expect_exit 2 "unknown verb" "$grm" trian
 check "nearest verb is named" grep -q "did you mean 'train'" err
 expect_exit 2 "unknown flag" "$grm" train --colour
