@@ -115,6 +115,13 @@ const std::vector<Broken>& broken_folders() {
              "domains = [\"b\", \"a\"]\n");
        },
        "dataset.toml:5:17: domain 'a' is already in [train], line 3", "one role"},
+      {"DomainsByTheThousands",
+       [] {
+         std::string text = "name = \"t\"\n[train]\ndomains = [\n";
+         for (int k = 0; k < 10001; ++k) text += fmt::format("\"d{}\",\n", k);
+         return toml(text + "]\n[validation]\ndomains = [\"b\"]\n");
+       },
+       "dataset.toml:10004:1: there are more than 10000 domains", "one environment"},
       {"DomainThatIsAPath",
        [] {
          return toml(

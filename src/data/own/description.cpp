@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "grm/core/options.h"
 #include "toml_words.h"
@@ -16,6 +18,8 @@ namespace fs = std::filesystem;
 const Keys kTop = {"name",       "level",  "metric",  "loss",    "classes",       "labels",
                    "undirected", "domain", "missing", "scale",   "edges_between", "train",
                    "validation", "test",   "csv",     "columns", "edge_columns",  "groups"};
+
+constexpr size_t kMostDomains = 10000;
 
 class Reader : private TomlWords {
  public:
@@ -70,12 +74,11 @@ class Reader : private TomlWords {
 
   void read_classes(const toml::table& file) {
     for (const Word& word : words(file, "labels")) d_.labels.push_back(word.text);
-    for (size_t k = 1; k < d_.labels.size(); ++k) {
-      if (std::find(d_.labels.begin(), d_.labels.begin() + static_cast<int64_t>(k), d_.labels[k]) !=
-          d_.labels.begin() + static_cast<int64_t>(k)) {
-        wrong(*file.get("labels"), fmt::format("the label '{}' is there twice", d_.labels[k]),
-              "name each class once");
-      }
+    std::unordered_set<std::string> seen;
+    for (const std::string& label : d_.labels) {
+      if (seen.insert(label).second) continue;
+      wrong(*file.get("labels"), fmt::format("the label '{}' is there twice", label),
+            "name each class once");
     }
     const toml::node* node = file.get("classes");
     if (!node) {
@@ -141,15 +144,13 @@ class Reader : private TomlWords {
     into.ignore = words(*in, "ignore");
     into.lists_numeric = in->get("numeric") != nullptr;
     into.weight.place = text(*in, "weight", into.weight.text);
-    std::vector<std::string> seen;
+    std::unordered_set<std::string> seen;
     for (const auto* list : {&into.numeric, &into.categorical, &into.ignore}) {
       for (const Word& word : *list) {
-        if (std::find(seen.begin(), seen.end(), word.text) != seen.end()) {
-          problems_.add(d_.problem(word.place,
-                                   fmt::format("column '{}' is named twice", shown(word.text)),
-                                   "name it in one of numeric, categorical, ignore"));
-        }
-        seen.push_back(word.text);
+        if (seen.insert(word.text).second) continue;
+        problems_.add(d_.problem(word.place,
+                                 fmt::format("column '{}' is named twice", shown(word.text)),
+                                 "name it in one of numeric, categorical, ignore"));
       }
     }
     if (edges && d_.level == "node" && (!into.numeric.empty() || !into.categorical.empty())) {
@@ -185,8 +186,14 @@ class Reader : private TomlWords {
                                "write domains = [\"...\"]"));
     }
     for (const Word& name : names) {
-      for (const DomainName& other : d_.domains) {
-        if (other.name != name.text) continue;
+      if (d_.domains.size() == kMostDomains) {
+        problems_.stop(d_.problem(
+            name.place, fmt::format("there are more than {} domains", kMostDomains),
+            "a domain is one environment, with many nodes or graphs; join those that belong "
+            "together"));
+      }
+      if (const auto found = domain_at_.find(name.text); found != domain_at_.end()) {
+        const DomainName& other = d_.domains[found->second];
         problems_.add(
             d_.problem(name.place,
                        fmt::format("domain '{}' is already in [{}], line {}", shown(name.text),
@@ -200,6 +207,7 @@ class Reader : private TomlWords {
             "name the domain as its .npz file or its folder, without path and ending"));
         continue;
       }
+      domain_at_.emplace(name.text, d_.domains.size());
       d_.domains.push_back({name.text, role, name.place, name.text});
     }
   }
@@ -211,22 +219,23 @@ class Reader : private TomlWords {
     for (const DomainName& domain : d_.domains) known.push_back(domain.name);
     for (const auto& [key, node] : *in) {
       const std::string name(key.str());
-      const auto found = std::find(known.begin(), known.end(), name);
+      const auto found = domain_at_.find(name);
       if (!node.is_string()) {
         wrong(node, fmt::format("the group of '{}' is text", shown(name)),
               "write domain = \"group\"");
-      } else if (found == known.end()) {
+      } else if (found == domain_at_.end()) {
         problems_.add(d_.problem(place_of(key.source()),
                                  fmt::format("[groups] names '{}', which is no domain here{}",
                                              shown(name), did_you_mean(name, known)),
                                  "name a domain of [train], [validation] or [test]"));
       } else {
-        d_.domains[static_cast<size_t>(found - known.begin())].group = node.as_string()->get();
+        d_.domains[found->second].group = node.as_string()->get();
       }
     }
   }
 
   Description& d_;
+  std::unordered_map<std::string, size_t> domain_at_;  // where a name stands first in d_.domains
 };
 
 }  // namespace
