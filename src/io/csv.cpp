@@ -16,7 +16,7 @@ namespace grm::io {
 namespace {
 
 // A record longer than this is a broken file (most likely an open quote), not data.
-constexpr size_t kLongestRecord = size_t{64} << 20;
+constexpr size_t kLongestRecord = size_t{16} << 20;
 // Every column costs a view, so a line of separators would take many times its own size.
 constexpr size_t kMostColumns = size_t{1} << 20;
 constexpr size_t kChunk = size_t{1} << 16;

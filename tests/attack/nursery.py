@@ -157,6 +157,8 @@ class Nursery:
         """MiB that a command may take: those of a good input, four times the mutant, a constant."""
         if name not in self.bounds:
             result = self.program.run(arguments, folder, timeout=120)
-            self.bounds[name] = result.rss * 1.2 + (256 if self.program.sanitizer else 64)
+            # Who computes needs something for every node of the data besides.
+            more = 128 if name in ("train", "predict", "explain", "report") else 64
+            self.bounds[name] = result.rss * 1.2 + more * (4 if self.program.sanitizer else 1)
         scale = 3 if self.program.sanitizer else 1
         return self.bounds[name] + scale * 4 * extra_bytes / 2**20
