@@ -8,6 +8,9 @@
 namespace grm::study {
 namespace {
 
+// Seeds or trials: every run of a study is kept in memory while it is planned.
+constexpr int64_t kMostRepeats = 100000;
+
 class Reader : public TomlReader {
  public:
   using TomlReader::TomlReader;
@@ -24,7 +27,7 @@ class Reader : public TomlReader {
     spec.name = word(file, "name");
     spec.about = word(file, "about", "");
     if (spec.name.empty()) fail(ErrorKind::config, "{}: the study has no name", origin_);
-    spec.seeds = whole(file, "seeds", 1, 1);
+    spec.seeds = whole(file, "seeds", 1, 1, kMostRepeats);
     spec.first_seed = whole(file, "first_seed", 1000, 0);
     spec.expected_minutes = number(file, "expected_minutes", 0.0);
     read_datasets(file, spec);
@@ -83,7 +86,7 @@ class Reader : public TomlReader {
       only(entry, {"name", "label", "seeds", "set"}, "a dataset");
       dataset.name = word(entry, "name");
       dataset.label = word(entry, "label");
-      dataset.seeds = whole(entry, "seeds", 0, 0);
+      dataset.seeds = whole(entry, "seeds", 0, 0, kMostRepeats);
       if (const toml::node* set = entry.get("set")) dataset.set = settings(*set);
     }
     checked(node, [&] { find_dataset(dataset.name); });
@@ -244,10 +247,10 @@ class Reader : public TomlReader {
       fail_at(*in.get("search"), "search is \"random\" or \"grid\", not \"{}\"{}", tune.search,
               did_you_mean(tune.search, {"random", "grid"}));
     }
-    tune.trials = whole(in, "trials", 0, 1);
+    tune.trials = whole(in, "trials", 0, 1, kMostRepeats);
     if (!grid && tune.trials == 0)
       fail_at(in, "[tune] needs 'trials', the number for every method");
-    tune.seeds = whole(in, "seeds", 1, 1);
+    tune.seeds = whole(in, "seeds", 1, 1, kMostRepeats);
     tune.first_seed = whole(in, "first_seed", 5000, 0);
     tune.expected_minutes = number(in, "expected_minutes", 0.0);
     if (tune.first_seed < spec.first_seed + spec.seeds &&

@@ -71,12 +71,14 @@ class TomlReader {
     return node ? word(*node) : otherwise;
   }
 
-  int64_t whole(const toml::table& in, const char* key, int64_t otherwise, int64_t least) const {
+  int64_t whole(const toml::table& in, const char* key, int64_t otherwise, int64_t least,
+                int64_t most = INT64_MAX) const {
     const toml::node* node = in.get(key);
     if (!node) return otherwise;
     const auto* value = node->as_integer();
-    if (!value || value->get() < least) {
-      fail_at(*node, "'{}' is a whole number from {} on", key, least);
+    if (!value || value->get() < least || value->get() > most) {
+      fail_at(*node, "'{}' is a whole number from {} {}", key, least,
+              most == INT64_MAX ? "on" : fmt::format("to {}", most));
     }
     return value->get();
   }

@@ -156,6 +156,8 @@ TEST(Spec, MistakesNameTheirPlaceAndTheNearestWord) {
               HasSubstr("'low' is not below 'high'"));
   EXPECT_THAT(broken("name = \"t\""), HasSubstr("s.toml:5:"));  // TOML itself: a key twice
   EXPECT_THAT(message_of("name = \"s\"\nseeds = 0"), HasSubstr("s.toml:2:9:"));
+  EXPECT_THAT(message_of("name = \"s\"\nseeds = 1000000000"),
+              AllOf(HasSubstr("s.toml:2:9:"), HasSubstr("from 1 to 100000")));
   EXPECT_THAT(message_of("name = \"s\""), HasSubstr("no datasets"));
   EXPECT_THAT(broken("[set]\ntrain.test = \"never\""), HasSubstr("no scores to report"));
 }
