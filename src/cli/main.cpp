@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "cli.h"
@@ -106,6 +107,11 @@ int run_action(const Common& common, const grm::cli::Action& action, int argc, c
     }
     const bool memory = text.find("allocate memory") != std::string::npos;
     return report(common, memory ? "memory" : "internal", text, memory ? kDevice : kInternal);
+  } catch (const std::filesystem::filesystem_error& error) {  // a path that cannot be followed
+    return report(
+        common, "io",
+        fmt::format("{}: cannot be opened: {}", error.path1().string(), error.code().message()),
+        kData);
   } catch (const std::exception& error) {
     return report(common, "internal", fmt::format("internal error: {}", error.what()), kInternal);
   }

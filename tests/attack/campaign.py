@@ -41,6 +41,7 @@ SHARES = {
     "kills": 0.15,
     "mutants": 0.2,
 }
+COUNTED = {"kills", "study-kills", "writer-kills"}  # may have a number instead of a time
 
 
 class Context:
@@ -216,10 +217,10 @@ def write_report(context, path):
     parts = ", ".join(options.part) if options.part else "all parts"
     text = "# Attacks\n\nMade by `scripts/attack.sh` ([docs/attack.md](../docs/attack.md)): "
     text += f"{version}, seed {options.seed}, {parts}"
-    text += (
-        f"{', both sanitizers' if program.sanitizer else ''}, {options.minutes:g} minutes.\n\n"
-        + table(context)
-    )
+    text += ", both sanitizers" if program.sanitizer else ""
+    # Parts with a count take the time they need.
+    text += f", {options.minutes:g} minutes" if set(options.part or SHARES) - COUNTED else ""
+    text += ".\n\n" + table(context)
     text += (
         "\n" + "".join(f"* {kind}\n" for kind in sorted(set(kills.FIGURES)))
         if kills.FIGURES

@@ -8,8 +8,9 @@ from mutants import bad_outputs, own_commands, record_commands, study_cases, ver
 from program import faults
 
 
-def files_in(folder):
-    return {path.relative_to(folder) for path in folder.rglob("*")}
+def size_of(path):
+    """Bytes of a file; 0 of anything else."""
+    return path.stat().st_size if path.is_file() else 0
 
 
 def attack(context, rng, kind, parts, commands, find, study=False):
@@ -25,8 +26,13 @@ def attack(context, rng, kind, parts, commands, find, study=False):
         nursery.copy_to(spare, parts)
         nursery.bound(verb, command, spare)
     dict(find(place))[kind]()
-    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+    size = sum(map(size_of, place.rglob("*")))
     bound = nursery.bound(verb, command, place, size)
+    if verb in ("train", "predict", "explain"):  # what is computed for each node
+        lines = sum(
+            path.read_bytes().count(b"\n") for path in place.glob("*/*.csv") if size_of(path)
+        )
+        bound += lines * 4096 / 2**20
     result = context.program.run(command, place, timeout=60)
     why = faults(result, bound=bound, study=study) + bad_outputs(place, result)
     if [path for path in folder.iterdir() if path.name != "inner"]:

@@ -43,4 +43,11 @@ fi
 # A model says which data eval reads, and the reader is told.
 expect_exit 0 "eval" "$grm" eval "$run"
 check "says what it reads" grep -q "names its data itself: ./data is read" err
+
+# Links that lead nowhere: a message, no internal error.
+ln -s loop loop
+for verb in "plot loop" "study status --db loop" "study run ./loop"; do
+  expect_exit 3 "$verb" "$grm" $verb
+  check "names the path" grep -q "loop.*Too many levels of symbolic links" err
+done
 finish
