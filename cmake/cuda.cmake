@@ -1,12 +1,12 @@
 # grm_cuda_kernels: all .cu files, compiled by nvcc itself, so that CMake's own CUDA support and that
-# of torch's CMake files do not get into each other's way.
+# of torch's CMake files do not get into each other's way. They are compiled when CUDA is asked for.
+if(NOT GRM_CUDA)
+  return()
+endif()
 find_program(GRM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bin
              PATHS /usr/local/cuda/bin)
 if(NOT GRM_NVCC)
-  if(GRM_CUDA)
-    message(FATAL_ERROR "GRM_CUDA=ON needs nvcc; put it into the PATH or set -DGRM_NVCC=/path/to/nvcc")
-  endif()
-  return()
+  message(FATAL_ERROR "GRM_CUDA=ON needs nvcc; put it into the PATH or set -DGRM_NVCC=/path/to/nvcc")
 endif()
 get_filename_component(nvcc_real ${GRM_NVCC} REALPATH)
 get_filename_component(cuda_bin ${nvcc_real} DIRECTORY)
@@ -46,23 +46,19 @@ set_target_properties(grm_cuda_kernels PROPERTIES LINKER_LANGUAGE CXX)
 # The same libcudart as torch's, by its soname: one runtime, one idea of the current device.
 find_library(GRM_CUDART cudart HINTS ${cuda_root}/lib64 ${cuda_root}/targets/x86_64-linux/lib
              ${cuda_root}/lib)
-if(GRM_CUDA AND NOT GRM_CUDART)
+if(NOT GRM_CUDART)
   message(FATAL_ERROR "GRM_CUDA=ON needs libcudart beside ${GRM_NVCC}; set -DGRM_CUDART=/path/to/it")
 endif()
-if(GRM_CUDART)
-  target_link_libraries(grm_cuda_kernels PUBLIC ${GRM_CUDART} dl rt pthread)
-endif()
+target_link_libraries(grm_cuda_kernels PUBLIC ${GRM_CUDART} dl rt pthread)
 
 # The kernels against plain loops on the host; needs a GPU to run.
-if(GRM_BUILD_TESTS AND GRM_CUDART)
+if(GRM_BUILD_TESTS)
   file(GLOB selftest_sources CONFIGURE_DEPENDS tests/cuda/*.cu)
   nvcc_objects(selftest_objects ${selftest_sources})
   add_executable(cuda_selftest ${selftest_objects} src/core/cpu/rng_fill.cpp)
   set_target_properties(cuda_selftest PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(cuda_selftest PRIVATE grm_cuda_kernels)
-  if(GRM_CUDA)
-    enable_testing()
-    add_test(NAME cuda_selftest COMMAND cuda_selftest --no-times)
-    set_tests_properties(cuda_selftest PROPERTIES LABELS cuda TIMEOUT 600 RUN_SERIAL ON)
-  endif()
+  enable_testing()
+  add_test(NAME cuda_selftest COMMAND cuda_selftest --no-times)
+  set_tests_properties(cuda_selftest PROPERTIES LABELS cuda TIMEOUT 600 RUN_SERIAL ON)
 endif()

@@ -7,18 +7,13 @@
 #include <cstdlib>
 
 #include "grm/core/options.h"
+#include "grm/core/text.h"
 #include "terminal.h"
 
 namespace grm::cli {
 namespace {
 
 constexpr size_t kShown = 40;  // columns of a value that a message repeats
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 std::string outside(const std::string& text, const std::string& range) {
   return fmt::format("{} is not in range: expected {}", shortened(text, kShown), range);

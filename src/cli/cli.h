@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "grm/core/json.h"
 #include "grm/data/dataset.h"
 
 // Verbs parse and call; all work is the library's. Results go to stdout, talk to stderr.
@@ -88,6 +88,7 @@ void log_to(const std::string& path);
 /// True once SIGINT, SIGTERM or SIGHUP came (after watch_interrupt); a second one, whichever, ends
 /// the program at once. `answer` is written to stderr when Ctrl-C is pressed. SIGHUP stays ignored
 /// under nohup.
+constexpr int kInterrupted = 130;  // the program's exit code then
 void watch_interrupt(const char* answer = "");
 bool interrupted();
 

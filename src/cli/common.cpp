@@ -11,7 +11,7 @@
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/core/text.h"
 #include "grm/core/threads.h"

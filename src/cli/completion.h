@@ -34,8 +34,6 @@ struct CompletedVerb {
   Typed arguments;
 };
 
-/// The words with a space between them.
-std::string joined(const std::vector<std::string>& words);
 /// Sections with a dot at their end, "method.", and the keys of each with "=" at theirs.
 std::vector<std::pair<std::string, std::string>> sections_of(const std::vector<SettingKey>& keys);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "completion.h"
+#include "grm/core/text.h"
 
 namespace grm::cli {
 namespace {
@@ -62,9 +63,11 @@ std::string fish_values(const Typed& typed) {
   std::string text;
   if (typed.files) text += " -F";
   if (typed.words.empty()) return text;
-  if (typed.keys) return text + " -a " + fish_quoted("(__grm_keys " + joined(typed.words) + ")");
+  if (typed.keys)
+    return text + " -a " + fish_quoted("(__grm_keys " + joined(typed.words, " ") + ")");
   return text + " -a " +
-         fish_quoted(typed.list ? "(__grm_list " + joined(typed.words) + ")" : joined(typed.words));
+         fish_quoted(typed.list ? "(__grm_list " + joined(typed.words, " ") + ")"
+                                : joined(typed.words, " "));
 }
 
 // Lines of a switch of fish: what is typed, and the words that may come of it.
@@ -100,7 +103,7 @@ std::string fish_completion(const std::vector<CompletedVerb>& verbs,
   const auto fill = [&](const std::string& mark, const std::string& words) {
     text.replace(text.find(mark), mark.size(), words);
   };
-  fill("@parents@", joined(parents));
+  fill("@parents@", joined(parents, " "));
   fill("@cases@", fish_key_cases(keys));
   fill("@sections@", fish_sections(keys));
   for (const CompletedVerb& verb : verbs) {

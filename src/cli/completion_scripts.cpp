@@ -1,14 +1,9 @@
 #include <fmt/format.h>
 
 #include "completion.h"
+#include "grm/core/text.h"
 
 namespace grm::cli {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 std::vector<std::pair<std::string, std::string>> sections_of(const std::vector<SettingKey>& keys) {
   std::vector<std::pair<std::string, std::string>> sections;
@@ -35,7 +30,7 @@ std::string marked(const Typed& typed) {
   if (typed.list) words.emplace_back("@list");
   if (typed.keys) words.emplace_back("@keys");
   words.insert(words.end(), typed.words.begin(), typed.words.end());
-  return joined(words);
+  return joined(words, " ");
 }
 
 // One line of a case for each place where words are known: "data check --set", "data verbs".
@@ -57,9 +52,9 @@ std::string word_table(const std::vector<CompletedVerb>& verbs,
       flags.insert(flags.end(), flag.names.begin(), flag.names.end());
       if (flag.takes_value) with.insert(with.end(), flag.names.begin(), flag.names.end());
     }
-    add_case(text, verb.path + " verbs", joined(names));
-    add_case(text, verb.path + " flags", joined(flags));
-    add_case(text, verb.path + " with", joined(with));
+    add_case(text, verb.path + " verbs", joined(names, " "));
+    add_case(text, verb.path + " flags", joined(flags, " "));
+    add_case(text, verb.path + " with", joined(with, " "));
     add_case(text, verb.path + " arguments", marked(verb.arguments));
     for (const auto& flag : verb.flags) {
       for (const std::string& name : flag.names) {
@@ -68,7 +63,8 @@ std::string word_table(const std::vector<CompletedVerb>& verbs,
     }
   }
   for (const auto& [section, words] : sections_of(keys)) add_case(text, "key " + section, words);
-  for (const SettingKey& key : keys) add_case(text, "key " + key.name + "=", joined(key.values));
+  for (const SettingKey& key : keys)
+    add_case(text, "key " + key.name + "=", joined(key.values, " "));
   return text + "  esac\n}\n\n";
 }
 

@@ -40,7 +40,7 @@ Task load_task(const DataFlags& flags, const Common& common) {
 
 namespace {
 
-int list(const Common& common) {
+int list_datasets(const Common& common) {
   const DataContext context = common.data_context();
   ordered_json all = ordered_json::array();
   std::vector<std::vector<std::string>> rows = {{"dataset", "level", "files here", "summary"}};
@@ -217,7 +217,7 @@ void add_data(CLI::App& app, Common& common, Action& action) {
   add("list", "all datasets and whether their files are here", false,
       "  grm data list                              the folder that $GRM_DATA names\n"
       "  grm data list --data-root DIR --json",
-      [](const DataFlags&, const Common& c) { return list(c); });
+      [](const DataFlags&, const Common& c) { return list_datasets(c); });
   add("describe", "counts of every domain; sizes and degrees of sets of graphs", true,
       "  grm data describe sbm\n"
       "  grm data describe spmotif --json           histograms of sizes and degrees\n"

@@ -10,7 +10,7 @@
 #include "doctor.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 
 namespace grm::cli {
 namespace {

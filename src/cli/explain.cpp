@@ -6,7 +6,7 @@
 #include "checks.h"
 #include "cli.h"
 #include "grm/core/error.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/report/explain_files.h"
 #include "grm/report/figure.h"

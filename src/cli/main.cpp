@@ -26,7 +26,7 @@ namespace {
 using grm::ErrorKind;
 using grm::cli::Common;
 
-constexpr int kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kInterrupted = 130;
+constexpr int kInternal = 1, kUsage = 2, kData = 3, kDevice = 4;
 // What a shell takes as it stands.
 constexpr const char* kPlain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
@@ -92,7 +92,7 @@ int run_action(const Common& common, const grm::cli::Action& action, int argc, c
     return report(common, "interrupted",
                   fmt::format("stopped; a checkpoint is in {}. To go on from it:\n  {}",
                               stop.what(), resume_command(argc, argv)),
-                  kInterrupted);
+                  grm::cli::kInterrupted);
   } catch (const std::bad_alloc&) {
     return report(common, "memory", "out of memory", kDevice);
   } catch (const c10::Error& error) {

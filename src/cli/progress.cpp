@@ -15,7 +15,6 @@ namespace {
 // Ranks of the pieces that the bar treats apart.
 constexpr int kTitle = 0, kBar = 1, kScore = 3;
 constexpr size_t kLeastBar = 10, kMostBar = 32;
-constexpr size_t kUsualWidth = 80;  // of a terminal that does not tell
 // As long as "val 12.3 (best 12.3)": its place is kept, so that nothing jumps when it comes.
 constexpr size_t kScoreWidth = 20;
 constexpr double kRedraw = 0.1;  // seconds between two drawings

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "grm/core/json.h"
 #include "grm/train/calibration.h"
 
 namespace grm::cli {

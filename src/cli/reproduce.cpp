@@ -1,4 +1,5 @@
 #include "grm/report/reproduce.h"
+#include "grm/core/text.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,8 +15,6 @@
 namespace grm::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
-
 struct ReproduceFlags {
   std::string target, format = "text", out = "results", spec;
   study::TableOptions options;
@@ -24,21 +23,15 @@ struct ReproduceFlags {
   bool quick = false, table_only = false, published = false;
 };
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ",") + word;
-  return out;
-}
-
 // What makes the result what it is; paths and the number of processes do not.
 std::string command_line(const ReproduceFlags& flags) {
   std::string line = "grm reproduce " + flags.target;
   if (flags.quick) line += " --quick";
   if (!flags.spec.empty()) line += " --study " + flags.spec;
   const study::TableOptions& o = flags.options;
-  if (!o.datasets.empty()) line += " --dataset " + joined(o.datasets);
-  if (!o.methods.empty()) line += " --method " + joined(o.methods);
-  if (!o.blocks.empty()) line += " --block " + joined(o.blocks);
+  if (!o.datasets.empty()) line += " --dataset " + joined(o.datasets, ",");
+  if (!o.methods.empty()) line += " --method " + joined(o.methods, ",");
+  if (!o.blocks.empty()) line += " --block " + joined(o.blocks, ",");
   if (flags.seeds > 0) line += fmt::format(" --seeds {}", flags.seeds);
   if (o.against != "erm") line += " --against " + o.against;
   return line;
@@ -53,7 +46,7 @@ void check_filter(const char* flag, const std::vector<std::string>& words,
     });
     if (!known) {
       fail(ErrorKind::config, "{} {}: the study has no such thing{}; it has: {}", flag, word,
-           did_you_mean(word, names), joined(names));
+           did_you_mean(word, names), joined(names, ","));
     }
   }
 }
@@ -107,7 +100,7 @@ study::StudySpec restricted(study::StudySpec spec, const ReproduceFlags& flags) 
   }
   spec.expected_minutes *= cell_count(spec) / all;
   for (const auto* words : {&o.datasets, &o.methods, &o.blocks}) {
-    if (!words->empty()) spec.name += "+" + joined(*words);
+    if (!words->empty()) spec.name += "+" + joined(*words, ",");
   }
   if (flags.seeds > 0) spec.name += fmt::format("+{}seeds", flags.seeds);
   return spec;

@@ -13,8 +13,6 @@
 namespace grm::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
-
 struct StudyFlags {
   std::string file;
   bool dry_run = false;
@@ -130,7 +128,7 @@ int run(const StudyFlags& flags, const Common& common, bool tune) {
   return report(spec, outcome, flags, common, tune ? "tune" : "run");
 }
 
-int list(const Common& common) {
+int list_studies(const Common& common) {
   ordered_json all = ordered_json::array();
   std::vector<std::vector<std::string>> rows = {{"study", "cells", "minutes", "about"}};
   for (const std::string& name : study::ready_studies()) {
@@ -247,7 +245,8 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "Examples:\n"
       "  grm study list\n"
       "  grm study run quick                 one of them");
-  list_verb->callback([=, &common, &action] { action = [=, &common] { return list(common); }; });
+  list_verb->callback(
+      [=, &common, &action] { action = [=, &common] { return list_studies(common); }; });
 
   add_study_table(*verb, common, action);
   add_cell(*verb, flags, common, action);

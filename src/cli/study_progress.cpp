@@ -11,8 +11,7 @@ namespace grm::cli {
 
 namespace {
 
-constexpr size_t kBar = 20;         // columns
-constexpr size_t kUsualWidth = 80;  // of a terminal that does not tell
+constexpr size_t kStudyBar = 20;  // columns
 
 int64_t count(const study::Progress& progress, const char* state) {
   const auto found = progress.states.find(state);
@@ -98,14 +97,14 @@ void StudyProgress::tick(const study::Progress& progress) {
   const int64_t ended = ended_count(progress);
   const double share =
       progress.total > 0 ? static_cast<double>(ended) / static_cast<double>(progress.total) : 0.0;
-  const std::string drawn = bar(share, kBar);
+  const std::string drawn = bar(share, kStudyBar);
   const std::string line =
       fmt::format(" {:3.0f}%  {}/{}  {}{}  [{}]", 100 * share, ended, progress.total,
                   duration_text(progress.elapsed), left_text(progress), running);
   // A line that wraps cannot be drawn again.
   const size_t width = line_width(STDERR_FILENO);
   say(kFreshLine + ink(STDERR_FILENO, Ink::green, drawn) +
-      shortened(terminal_text(line), (width == 0 ? kUsualWidth : width) - kBar - 1));
+      shortened(terminal_text(line), (width == 0 ? kUsualWidth : width) - kStudyBar - 1));
 }
 
 }  // namespace grm::cli

@@ -15,10 +15,10 @@ namespace grm::cli {
 namespace {
 
 using Words = std::vector<std::string>;
-constexpr size_t kShown = 60;  // columns of a word that a message repeats
+constexpr size_t kRepeated = 60;  // columns of a word that a message repeats
 
-std::string quoted(const std::string& word) {
-  return "'" + shortened(word, kShown) + "'";
+std::string in_quotes(const std::string& word) {
+  return "'" + shortened(word, kRepeated) + "'";
 }
 
 bool is_flag(const std::string& word) {
@@ -76,7 +76,7 @@ std::string unknown_verb(const Place& place) {
   std::string meant = verb_below(*place.verb, place.path, place.stray);
   if (meant.empty()) meant = nearest_word(place.stray, verbs);
   const std::string what =
-      fmt::format("{} is not a verb{}", quoted(place.stray),
+      fmt::format("{} is not a verb{}", in_quotes(place.stray),
                   place.path == "grm" ? "" : fmt::format(" of '{}'", place.path));
   if (!meant.empty()) return fmt::format("{}, did you mean '{}'?", what, meant);
   return fmt::format("{}; there are: {}", what, fmt::join(verbs, ", "));
@@ -113,7 +113,7 @@ std::string setting_named(const CLI::App& verb, const std::string& name) {
 std::string unknown_flag(const Place& place, const std::string& word) {
   const std::string name = bare(word);
   const std::string what = fmt::format("'{}' has no flag {}", place.path,
-                                       shortened(word.substr(0, word.find('=')), kShown));
+                                       shortened(word.substr(0, word.find('=')), kRepeated));
   const Words flags = flags_of(*place.verb);
   Words beginning;  // the flags that what was typed is the beginning of
   std::copy_if(flags.begin(), flags.end(), std::back_inserter(beginning),
@@ -137,7 +137,7 @@ std::string unexpected_word(const Place& place, const std::string& word) {
   if (std::any_of(known.begin(), known.end(), [&](const auto& e) { return e.name == method; })) {
     meant = "--method";
   }
-  const std::string what = fmt::format("{} was not expected here", quoted(word));
+  const std::string what = fmt::format("{} was not expected here", in_quotes(word));
   if (meant.empty() || !place.verb->get_option_no_throw(meant)) return what;
   return fmt::format("{}, did you mean '{} {}'?", what, meant, word);
 }
@@ -167,7 +167,7 @@ std::string first_words(const CLI::ParseError& error, const Place& place) {
     const size_t equals = text.find(" = ");
     return fmt::format("{}: {} is not a number",
                        text.substr(convert.size(), equals - convert.size()),
-                       quoted(text.substr(equals + 3)));
+                       in_quotes(text.substr(equals + 3)));
   }
   return text;
 }

@@ -23,6 +23,7 @@ std::string ink(int file, Ink ink, const std::string& text);
 
 /// Columns of a line on `file`: $COLUMNS, else what the terminal says; 0 where nothing limits it.
 size_t line_width(int file);
+constexpr size_t kUsualWidth = 80;  // of a terminal that does not tell
 
 /// Columns that a UTF-8 text takes.
 size_t shown_width(const std::string& text);

@@ -27,7 +27,7 @@ struct TrainFlags : RunFlags {
 };
 
 // One column of the final table: all seeds of one method.
-struct Column {
+struct TrainedColumn {
   std::string title;
   std::unique_ptr<RunConfig> config;
   std::vector<RunRecord> runs;
@@ -54,7 +54,7 @@ std::unique_ptr<RunConfig> train_config(const TrainFlags& flags, const std::stri
 }
 
 // Before anything is written: a run that cannot fit leaves no folder behind.
-void show_memory(const Column& column, const Task& task, bool verbose) {
+void show_memory(const TrainedColumn& column, const Task& task, bool verbose) {
   const torch::Device device = compute_device();
   const MemoryEstimate estimate = check_memory(*column.config, task, device);
   if (!verbose) return;
@@ -94,7 +94,7 @@ ordered_json mean_std_json(const MeanStd& value) {
   return {{"mean", value.mean}, {"std", value.std}};
 }
 
-ordered_json to_json(const Column& column, const Task& task) {
+ordered_json to_json(const TrainedColumn& column, const Task& task) {
   const RunConfig& config = *column.config;
   ordered_json out = {{"dataset", config.dataset_name()},
                       {"method", config.method_name()},
@@ -159,7 +159,7 @@ std::set<std::pair<size_t, size_t>> best_cells(const std::vector<std::vector<std
   return best;
 }
 
-void print_results(const std::vector<Column>& columns, const Task& task) {
+void print_results(const std::vector<TrainedColumn>& columns, const Task& task) {
   const auto cell = [](const MeanStd& value, bool many) {
     return many ? fmt::format("{:.1f} +- {:.1f}", value.mean, value.std)
                 : fmt::format("{:.1f}", value.mean);
@@ -168,11 +168,11 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
   std::vector<ConstantAnswer> constants;  // none under train.test = never
   if (!columns.front().summary.test.empty()) constants = constant_answers(task, Role::test);
   std::vector<std::vector<std::string>> rows = {{task.name + ", " + to_string(task.metric)}};
-  for (const Column& column : columns) rows[0].push_back(column.title);
+  for (const TrainedColumn& column : columns) rows[0].push_back(column.title);
   for (const ConstantAnswer& answer : constants) rows[0].push_back(answer.name);
   const auto line = [&](const std::string& name, const auto& of, const auto& of_constant) {
     rows.push_back({name});
-    for (const Column& c : columns) rows.back().push_back(of(c));
+    for (const TrainedColumn& c : columns) rows.back().push_back(of(c));
     for (const ConstantAnswer& answer : constants) rows.back().push_back(of_constant(answer));
   };
   const auto no_constant = [](const ConstantAnswer&) { return std::string(); };
@@ -180,21 +180,22 @@ void print_results(const std::vector<Column>& columns, const Task& task) {
   const std::vector<Summary::Row>& test = columns.front().summary.test;
   for (size_t k = 0; k < test.size(); ++k) {
     line(
-        test[k].domain, [&](const Column& c) { return cell(c.summary.test[k].score, many); },
+        test[k].domain, [&](const TrainedColumn& c) { return cell(c.summary.test[k].score, many); },
         [&](const ConstantAnswer& answer) { return tenths(answer.scores[k].value); });
   }
   if (!test.empty()) {
     line(
-        "Min", [&](const Column& c) { return tenths(c.summary.min); },
+        "Min", [&](const TrainedColumn& c) { return tenths(c.summary.min); },
         [&](const ConstantAnswer& answer) { return tenths(min_score(answer.scores)); });
     line(
-        "Avg", [&](const Column& c) { return tenths(c.summary.avg); },
+        "Avg", [&](const TrainedColumn& c) { return tenths(c.summary.avg); },
         [&](const ConstantAnswer& answer) { return tenths(mean_score(answer.scores)); });
   }
   line(
-      "validation", [&](const Column& c) { return cell(c.summary.validation, many); }, no_constant);
+      "validation", [&](const TrainedColumn& c) { return cell(c.summary.validation, many); },
+      no_constant);
   line(
-      "seconds", [&](const Column& c) { return tenths(c.seconds); }, no_constant);
+      "seconds", [&](const TrainedColumn& c) { return tenths(c.seconds); }, no_constant);
   print_table(rows, best_cells(rows, columns.size()));
   if (constants.size() > 1) print_wrapped("", constants_note(constants));
   for (const std::string& note : task.notes) print_wrapped("note: ", note);
@@ -204,12 +205,12 @@ int train(const TrainFlags& flags, const Common& common) {
   watch_interrupt(
       "\ngrm: stopping after this epoch with a checkpoint; Ctrl-C again stops at once\n");
   const std::vector<std::string> specs = split(flags.method, ',');
-  std::vector<Column> columns;
+  std::vector<TrainedColumn> columns;
   for (const std::string& spec : specs) {
     if (spec.empty() && specs.size() > 1) {
       fail(ErrorKind::config, "--method {}: a name beside a comma is missing", flags.method);
     }
-    Column column;
+    TrainedColumn column;
     column.config = train_config(flags, spec, common.device);
     column.title = column.config->method_name();
     if (specs.size() > 1 &&
@@ -222,8 +223,8 @@ int train(const TrainFlags& flags, const Common& common) {
   const Task task = load_within_memory(columns.front().config->dataset, common.data_context());
   for (const std::string& name : task.missing) log_warning("{} is missing and left out", name);
   if (const std::string huge = huge_numbers(task); !huge.empty()) log_warning("{}", huge);
-  for (const Column& column : columns) show_memory(column, task, flags.verbose);
-  for (Column& column : columns) {
+  for (const TrainedColumn& column : columns) show_memory(column, task, flags.verbose);
+  for (TrainedColumn& column : columns) {
     const Stopwatch watch;
     const TrainOptions& train = column.config->train;
     for (int64_t k = 0; k < train.seeds; ++k) {
@@ -239,7 +240,7 @@ int train(const TrainFlags& flags, const Common& common) {
     print_json(to_json(columns.front(), task));
   } else {
     ordered_json all = ordered_json::array();
-    for (const Column& column : columns) all.push_back(to_json(column, task));
+    for (const TrainedColumn& column : columns) all.push_back(to_json(column, task));
     print_json({{"methods", all}});
   }
   return 0;

@@ -94,4 +94,13 @@ std::string csv_cell(const std::string& text) {
   return out + "\"";
 }
 
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += between;
+    text += words[i];
+  }
+  return text;
+}
+
 }  // namespace grm

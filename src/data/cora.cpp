@@ -11,7 +11,7 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;              // raise when the parsed form changes
+constexpr int kCoraParser = 1;          // raise when the parsed form changes
 constexpr int64_t kSpuriousWidth = 10;  // columns of X2
 
 io::TensorFile parse_cora(const std::string& folder) {
@@ -43,7 +43,7 @@ class Cora : public Dataset {
     Source source{"", Use::all, {}};
     for (const std::string& file : files()) source.files.push_back({file});
     require_sources(context, {source}, task);
-    const io::TensorFile file = cached(context, "cora", task.hashes, kParser,
+    const io::TensorFile file = cached(context, "cora", task.hashes, kCoraParser,
                                        [&] { return parse_cora(full_path(context, "cora")); });
     build(task, get_pattern(file, "edges"), get_pattern(file, "x"));
     return task;

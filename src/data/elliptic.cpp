@@ -14,13 +14,13 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;       // raise when the parsed form changes
-constexpr int64_t kWidth = 165;  // features after transaction id and time step
+constexpr int kEllipticParser = 1;       // raise when the parsed form changes
+constexpr int64_t kEllipticWidth = 165;  // features after transaction id and time step
 constexpr int64_t kSnapshots = 49;
 constexpr int64_t kFirstTraining = 6, kFirstValidation = 11, kFirstTest = 16;  // from 0
-constexpr char kFeatures[] = "elliptic/elliptic_txs_features.csv";
+constexpr char kEllipticFeatures[] = "elliptic/elliptic_txs_features.csv";
 constexpr char kClasses[] = "elliptic/elliptic_txs_classes.csv";
-constexpr char kEdges[] = "elliptic/elliptic_txs_edgelist.csv";
+constexpr char kEllipticEdges[] = "elliptic/elliptic_txs_edgelist.csv";
 
 // Rows of the features file are numbered 0, 1, ...; everything else refers to these numbers.
 class Parser {
@@ -28,12 +28,12 @@ class Parser {
   explicit Parser(const DataContext& context) : context_(context) {}
 
   io::TensorFile parse() {
-    read_features(full_path(context_, kFeatures));
+    read_features(full_path(context_, kEllipticFeatures));
     read_classes(full_path(context_, kClasses));
-    read_edges(full_path(context_, kEdges));
+    read_edges(full_path(context_, kEllipticEdges));
     io::TensorFile file;
     const auto n = static_cast<int64_t>(snapshot_.size());
-    file.tensors["x"] = torch::tensor(x_).reshape({n, kWidth});
+    file.tensors["x"] = torch::tensor(x_).reshape({n, kEllipticWidth});
     file.tensors["snapshot"] = torch::tensor(snapshot_, torch::kInt64);
     file.tensors["y"] = torch::tensor(label_, torch::kInt64);
     file.tensors["source"] = torch::tensor(source_, torch::kInt64);
@@ -44,7 +44,7 @@ class Parser {
  private:
   void read_features(const std::string& path) {
     io::read_csv(path, [&](const io::CsvRow& row) {
-      row.expect_size(kWidth + 2);
+      row.expect_size(kEllipticWidth + 2);
       const int64_t id = row.parse_int(0), step = row.parse_int(1);
       if (step < 1 || step > kSnapshots) {
         fail(ErrorKind::data, "{}:{} column 2: time step {} is outside 1..{}", path, row.line, step,
@@ -54,7 +54,7 @@ class Parser {
         fail(ErrorKind::data, "{}:{}: transaction {} came before", path, row.line, id);
       }
       snapshot_.push_back(step - 1);
-      for (int64_t k = 2; k < kWidth + 2; ++k) {
+      for (int64_t k = 2; k < kEllipticWidth + 2; ++k) {
         const double value = row.parse_double(k);
         if (!std::isfinite(value)) {
           fail(ErrorKind::data, "{}:{} column {}: the feature is {}", path, row.line, k + 1, value);
@@ -147,7 +147,9 @@ void compare_counts(const io::TensorFile& file, Task& task) {
 
 class Elliptic final : public Dataset {
  public:
-  std::vector<std::string> files() const override { return {kFeatures, kClasses, kEdges}; }
+  std::vector<std::string> files() const override {
+    return {kEllipticFeatures, kClasses, kEllipticEdges};
+  }
 
   Task load(const DataContext& context) const override {
     Task task;
@@ -155,9 +157,10 @@ class Elliptic final : public Dataset {
     task.classes = 2;
     task.loss = LossKind::binary_pair;
     task.metric = MetricKind::macro_f1;
-    require_sources(context, {{"", Use::all, {{kFeatures}, {kClasses}, {kEdges}}}}, task);
-    const io::TensorFile file =
-        cached(context, "elliptic", task.hashes, kParser, [&] { return Parser(context).parse(); });
+    require_sources(context, {{"", Use::all, {{kEllipticFeatures}, {kClasses}, {kEllipticEdges}}}},
+                    task);
+    const io::TensorFile file = cached(context, "elliptic", task.hashes, kEllipticParser,
+                                       [&] { return Parser(context).parse(); });
     compare_counts(file, task);
     for (int64_t t = kFirstTraining; t < kFirstValidation; ++t) {
       task.training.push_back(make_snapshot(file, t, "train"));

@@ -15,7 +15,7 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;  // raise when the parsed form changes
+constexpr int kFb100Parser = 1;  // raise when the parsed form changes
 constexpr int64_t kGender = 1;
 constexpr int64_t kColumns = 7;
 constexpr std::array<int64_t, 6> kFeatureColumns = {0, 2, 3, 4, 5, 6};
@@ -131,7 +131,7 @@ class Facebook final : public Dataset {
     std::vector<torch::Tensor> infos;
     for (const Source& source : present) {
       const io::TensorFile file =
-          cached(context, "fb100-" + source.domain, hashes_of(source, task.hashes), kParser,
+          cached(context, "fb100-" + source.domain, hashes_of(source, task.hashes), kFb100Parser,
                  [&] { return parse_university(full_path(context, source.files.front().path)); });
       const torch::Tensor& info = file.tensors.at("info");
       vocabulary.add(info);

@@ -86,13 +86,13 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-struct Split {
+struct SentenceSplit {
   std::vector<int64_t> train, validation, test;
 };
 
 // DIR: dense graphs train, sparse ones test; the first tenth of the former validates.
-Split split_dir(const std::vector<int64_t>& nodes, const std::vector<int64_t>& edges) {
-  Split split;
+SentenceSplit split_dir(const std::vector<int64_t>& nodes, const std::vector<int64_t>& edges) {
+  SentenceSplit split;
   std::vector<int64_t> pool;
   for (size_t g = 0; g < nodes.size(); ++g) {
     if (edges[g] < kFewestEdges) continue;
@@ -111,7 +111,8 @@ Split split_dir(const std::vector<int64_t>& nodes, const std::vector<int64_t>& e
 
 // CIGA and GALA: q up to the median of all graphs trains, above the 80th percentile tests; a tenth
 // of all, taken from the front of what lies between, validates.
-Split split_percentile(const std::vector<int64_t>& nodes, const std::vector<int64_t>& edges) {
+SentenceSplit split_percentile(const std::vector<int64_t>& nodes,
+                               const std::vector<int64_t>& edges) {
   std::vector<double> q(nodes.size());
   for (size_t g = 0; g < q.size(); ++g) {
     q[g] = static_cast<double>(edges[g]) / static_cast<double>(nodes[g]);
@@ -120,7 +121,7 @@ Split split_percentile(const std::vector<int64_t>& nodes, const std::vector<int6
   std::sort(sorted.begin(), sorted.end());
   const double median = percentile(sorted, 0.5), high = percentile(sorted, 0.8);
   const auto most = static_cast<size_t>(static_cast<double>(q.size()) * 0.1 + 0.5);
-  Split split;
+  SentenceSplit split;
   for (size_t g = 0; g < q.size(); ++g) {
     if (edges[g] < kFewestEdges) continue;
     if (q[g] <= median) {
@@ -164,7 +165,8 @@ class GraphSst2 final : public Dataset {
     all.parts = parts_of(nodes);
     const std::vector<int64_t> edges = read_edges(path(2), all);
     all.x.dense = read_features(path(3), all.nodes());
-    const Split split = split_ == "dir" ? split_dir(nodes, edges) : split_percentile(nodes, edges);
+    const SentenceSplit split =
+        split_ == "dir" ? split_dir(nodes, edges) : split_percentile(nodes, edges);
     const torch::Tensor y = torch::tensor(labels, torch::kInt64);
     task.training.push_back(make_split(all, y, split.train, Role::train));
     task.validation.push_back(make_split(all, y, split.validation, Role::validation));

@@ -19,9 +19,9 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;  // raise when the parsed form changes
+constexpr int kMnistParser = 1;  // raise when the parsed form changes
 constexpr int64_t kSide = 28;
-constexpr int64_t kClasses = 10;
+constexpr int64_t kMnistClasses = 10;
 constexpr int64_t kMostNodes = 75;
 constexpr int64_t kRequested = 95;
 constexpr double kCompactness = 0.25;
@@ -97,9 +97,9 @@ torch::Tensor read_digits(const std::string& path, int64_t images) {
   if (y.numel() != images) {
     fail(ErrorKind::data, "{}: {} labels for {} images", path, y.numel(), images);
   }
-  if (y.max().item<int64_t>() >= kClasses) {
+  if (y.max().item<int64_t>() >= kMnistClasses) {
     fail(ErrorKind::data, "{}: label {}, expected 0..{}", path, y.max().item<int64_t>(),
-         kClasses - 1);
+         kMnistClasses - 1);
   }
   return y;
 }
@@ -213,7 +213,7 @@ class Mnist75sp final : public Dataset {
     Task task;
     task.name = "mnist75sp";
     task.level = "graph";
-    task.classes = kClasses;
+    task.classes = kMnistClasses;
     Source all{"", Use::all, {}};
     for (const std::string& name : files()) {
       all.files.push_back({name, name.substr(0, name.size() - 3)});  // or without ".gz"
@@ -231,8 +231,9 @@ class Mnist75sp final : public Dataset {
                                                        const Source& source, size_t first,
                                                        const Task& task) {
     const std::string& images = source.files.at(first).path;
-    io::TensorFile file = cached(context, "mnist75sp", {{images, task.hashes.at(images)}}, kParser,
-                                 [&] { return parse_images(full_path(context, images)); });
+    io::TensorFile file =
+        cached(context, "mnist75sp", {{images, task.hashes.at(images)}}, kMnistParser,
+               [&] { return parse_images(full_path(context, images)); });
     const int64_t count = file.tensors.at("parts").numel() - 1;
     return {std::move(file),
             read_digits(full_path(context, source.files.at(first + 1).path), count)};

@@ -19,16 +19,16 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;  // raise when the parsed form changes
+constexpr int kMolhivParser = 1;  // raise when the parsed form changes
 // Atomic number - 1, chirality, degree, formal charge + 5, hydrogens, radical electrons,
 // hybridisation, aromatic, in a ring.
 const std::vector<int64_t> kAtomSizes = {119, 5, 12, 12, 10, 6, 6, 2, 2};
 // Bond type, stereo, conjugated.
 const std::vector<int64_t> kBondSizes = {5, 6, 2};
 
-constexpr char kEdges[] = "molhiv/raw/edge.csv.gz";
+constexpr char kMolhivEdges[] = "molhiv/raw/edge.csv.gz";
 constexpr char kBonds[] = "molhiv/raw/edge-feat.csv.gz";
-constexpr char kLabels[] = "molhiv/raw/graph-label.csv.gz";
+constexpr char kMolhivLabels[] = "molhiv/raw/graph-label.csv.gz";
 constexpr char kAtoms[] = "molhiv/raw/node-feat.csv.gz";
 constexpr char kEdgeCounts[] = "molhiv/raw/num-edge-list.csv.gz";
 constexpr char kNodeCounts[] = "molhiv/raw/num-node-list.csv.gz";
@@ -115,17 +115,17 @@ io::TensorFile parse_molhiv(const DataContext& context) {
   const auto path = [&](const char* file) { return full_path(context, file); };
   const std::vector<int64_t> atoms = read_numbers(path(kNodeCounts), 1, INT32_MAX);
   const std::vector<int64_t> bonds = read_numbers(path(kEdgeCounts), 0, INT32_MAX);
-  const std::vector<int64_t> labels = read_numbers(path(kLabels), 0, 1);
+  const std::vector<int64_t> labels = read_numbers(path(kMolhivLabels), 0, 1);
   const auto graphs = static_cast<int64_t>(atoms.size());
   expect_rows(path(kEdgeCounts), static_cast<int64_t>(bonds.size()), graphs, "molecules");
-  expect_rows(path(kLabels), static_cast<int64_t>(labels.size()), graphs, "molecules");
+  expect_rows(path(kMolhivLabels), static_cast<int64_t>(labels.size()), graphs, "molecules");
   io::TensorFile file;
   file.tensors["parts"] = parts_of(atoms);
   file.tensors["y"] = torch::tensor(labels, torch::kInt64);
   file.tensors["atoms"] = read_codes(path(kAtoms), kAtomSizes);
   expect_rows(path(kAtoms), file.tensors["atoms"].size(0),
               file.tensors["parts"][-1].item<int64_t>(), "atoms");
-  file.tensors["bonds"] = read_bonds(path(kEdges), atoms, bonds);
+  file.tensors["bonds"] = read_bonds(path(kMolhivEdges), atoms, bonds);
   file.tensors["bond_codes"] = read_codes(path(kBonds), kBondSizes);
   expect_rows(path(kBonds), file.tensors["bond_codes"].size(0), file.tensors["bonds"].size(1),
               "bonds");
@@ -150,7 +150,8 @@ AdjacencyPtr one_hot(const torch::Tensor& codes, const std::vector<int64_t>& siz
 class Molhiv final : public Dataset {
  public:
   std::vector<std::string> files() const override {
-    std::vector<std::string> all = {kEdges, kBonds, kLabels, kAtoms, kEdgeCounts, kNodeCounts};
+    std::vector<std::string> all = {kMolhivEdges, kBonds,      kMolhivLabels,
+                                    kAtoms,       kEdgeCounts, kNodeCounts};
     for (const SplitFile& split : kSplits) all.push_back(split.path);
     return all;
   }
@@ -168,7 +169,7 @@ class Molhiv final : public Dataset {
     std::map<std::string, std::string> tables = task.hashes;
     for (const SplitFile& split : kSplits) tables.erase(split.path);
     const io::TensorFile file =
-        cached(context, "molhiv", tables, kParser, [&] { return parse_molhiv(context); });
+        cached(context, "molhiv", tables, kMolhivParser, [&] { return parse_molhiv(context); });
     const torch::Tensor& bonds = file.tensors.at("bonds");
     Graph all;
     all.parts = file.tensors.at("parts");

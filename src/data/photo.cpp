@@ -12,8 +12,8 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;              // raise when the parsed form changes
-constexpr int64_t kSpuriousWidth = 10;  // columns of X2
+constexpr int kPhotoParser = 1;              // raise when the parsed form changes
+constexpr int64_t kPhotoSpuriousWidth = 10;  // columns of X2
 constexpr char kFile[] = "amazon-photo/amazon_electronics_photo.npz";
 
 // The matrix kept in <prefix>_data, <prefix>_indices, <prefix>_indptr and <prefix>_shape.
@@ -53,12 +53,12 @@ class Photo final : public Dataset {
     Task task;
     task.name = "photo";
     require_sources(context, {{"", Use::all, {{kFile}}}}, task);
-    const io::TensorFile file = cached(context, "photo", task.hashes, kParser,
+    const io::TensorFile file = cached(context, "photo", task.hashes, kPhotoParser,
                                        [&] { return parse_photo(full_path(context, kFile)); });
     const AdjacencyPtr edges = get_pattern(file, "edges");
     const AdjacencyPtr x = get_pattern(file, "x");
     add_spurious_domains(task, edges, x,
-                         draw_spurious(*edges, *x, shift_.generator, kSpuriousWidth,
+                         draw_spurious(*edges, *x, shift_.generator, kPhotoSpuriousWidth,
                                        static_cast<uint64_t>(shift_.dataset_seed)));
     return task;
   }

@@ -14,10 +14,10 @@
 namespace grm {
 namespace {
 
-constexpr double kWithinBlock = 0.85;   // share of edges that stay inside a block
-constexpr double kTailExponent = 2.5;   // degrees follow a Pareto law with this exponent
-constexpr double kTopicWords = 0.7;     // share of words drawn from the block's own ranking
-constexpr int64_t kSpuriousWidth = 10;  // columns of X2, as in cora and photo
+constexpr double kWithinBlock = 0.85;      // share of edges that stay inside a block
+constexpr double kTailExponent = 2.5;      // degrees follow a Pareto law with this exponent
+constexpr double kTopicWords = 0.7;        // share of words drawn from the block's own ranking
+constexpr int64_t kSbmSpuriousWidth = 10;  // columns of X2, as in cora and photo
 
 // Draws indices with given weights, by bisection in their running sum.
 class WeightedDraw {
@@ -59,7 +59,7 @@ class Sbm final : public Dataset {
     const AdjacencyPtr edges = draw_edges(block, rng.stream("edges"));
     const AdjacencyPtr words = draw_words(block, rng.stream("words"));
     add_spurious_domains(task, edges, words,
-                         draw_spurious(*edges, *words, shift_.generator, kSpuriousWidth,
+                         draw_spurious(*edges, *words, shift_.generator, kSbmSpuriousWidth,
                                        static_cast<uint64_t>(shift_.dataset_seed)));
     return task;
   }

@@ -12,7 +12,7 @@
 namespace grm {
 namespace {
 
-constexpr double kRounding = 1e-6;  // relative; features are floats
+constexpr double kFloatRounding = 1e-6;  // relative; features are floats
 
 int64_t total_of(const std::map<int64_t, int64_t>& counts) {
   int64_t total = 0;
@@ -87,7 +87,7 @@ void ColumnMoments::add(const Features& x) {
   for (int64_t j = 0; j < x.width(); ++j) {
     // No law between two bounds has more variance than the one on the bounds alone.
     const double most = (part.mean[j] - part.low[j]) * (part.high[j] - part.mean[j]);
-    if (part.squares[j] / n < most * (1 - kRounding)) two_valued[j] = false;
+    if (part.squares[j] / n < most * (1 - kFloatRounding)) two_valued[j] = false;
   }
   merge(n, part.mean, part.squares);
 }
@@ -117,7 +117,7 @@ std::vector<double> standardised_differences(const ColumnMoments& a, const Colum
   for (size_t j = 0; j < result.size(); ++j) {
     const double apart = b.mean[j] - a.mean[j];
     const double deviation = std::sqrt((a.squares[j] / a.rows + b.squares[j] / b.rows) / 2);
-    const double rounding = kRounding * std::max(std::abs(a.mean[j]), std::abs(b.mean[j]));
+    const double rounding = kFloatRounding * std::max(std::abs(a.mean[j]), std::abs(b.mean[j]));
     if (apart == 0 || (std::abs(apart) <= rounding && deviation <= rounding)) continue;
     result[j] = std::clamp(apart / deviation, -kMostDifference, kMostDifference);
   }
@@ -165,7 +165,7 @@ double EndCounts::expected() const {
 
 std::optional<Homophily> EndCounts::homophily() const {
   const double by_chance = expected();
-  if (edges == 0 || by_chance > 1 - kRounding) return std::nullopt;
+  if (edges == 0 || by_chance > 1 - kFloatRounding) return std::nullopt;
   return Homophily{equal / edges, (equal / edges - by_chance) / (1 - by_chance)};
 }
 

@@ -26,7 +26,7 @@
 namespace grm {
 namespace {
 
-constexpr int64_t kWidth = 4;
+constexpr int64_t kMotifWidth = 4;
 constexpr double kTwoPieceTestBias = 0.33;
 
 const std::vector<std::string> kVariants = {"dir", "ciga-struc", "ciga-mixed", "two-piece"};
@@ -162,10 +162,10 @@ class SpMotif final : public Dataset {
     const PackedEdges packed = pack_edges(set.parts, torch::tensor(source, torch::kInt64),
                                           torch::tensor(target, torch::kInt64));
     set.edges = packed.edges;
-    set.x.dense = torch::ones({first, kWidth});
+    set.x.dense = torch::ones({first, kMotifWidth});
     if (variant() == MotifVariant::dir || variant() == MotifVariant::ciga_struc) {
       rng.stream("features", split)
-          .fill_uniform(set.x.dense.data_ptr<float>(), first * kWidth, 0, 1);
+          .fill_uniform(set.x.dense.data_ptr<float>(), first * kMotifWidth, 0, 1);
     } else if (variant() == MotifVariant::ciga_mixed) {
       const torch::Tensor shade = torch::tensor(shades).repeat_interleave(set.parts.diff());
       set.x.dense *= shade.unsqueeze(1);

@@ -15,8 +15,8 @@
 namespace grm {
 namespace {
 
-constexpr int kParser = 1;        // raise when the parsed form changes
-constexpr int64_t kWidth = 3170;  // feature ids of all regions together
+constexpr int kTwitchParser = 1;        // raise when the parsed form changes
+constexpr int64_t kTwitchWidth = 3170;  // feature ids of all regions together
 
 struct Region {
   const char* name;
@@ -59,9 +59,9 @@ AdjacencyPtr read_features(const std::string& path, int64_t n) {
   const auto column = lists.value.accessor<int64_t, 1>();
   int64_t skipped = 0;
   for (int64_t k = 0; k < lists.key.numel(); ++k) {
-    if (node[k] < 0 || column[k] < 0 || column[k] >= kWidth) {
+    if (node[k] < 0 || column[k] < 0 || column[k] >= kTwitchWidth) {
       fail(ErrorKind::data, "{}: node {} has feature {}, expected 0..{}", path, node[k], column[k],
-           kWidth - 1);
+           kTwitchWidth - 1);
     }
     skipped += node[k] >= n;
   }
@@ -71,7 +71,7 @@ AdjacencyPtr read_features(const std::string& path, int64_t n) {
     lists.key = lists.key.masked_select(kept);
     lists.value = lists.value.masked_select(kept);
   }
-  return adjacency_of_file(path, n, kWidth, lists.value, lists.key);
+  return adjacency_of_file(path, n, kTwitchWidth, lists.value, lists.key);
 }
 
 io::TensorFile parse_region(const DataContext& context, const std::string& region) {
@@ -112,7 +112,7 @@ class Twitch final : public Dataset {
     for (const Region& region : kRegions) sources.push_back(region_source(region));
     for (const Source& source : require_sources(context, sources, task)) {
       const io::TensorFile file =
-          cached(context, "twitch-" + source.domain, hashes_of(source, task.hashes), kParser,
+          cached(context, "twitch-" + source.domain, hashes_of(source, task.hashes), kTwitchParser,
                  [&] { return parse_region(context, source.domain); });
       Graph graph;
       graph.name = source.domain;

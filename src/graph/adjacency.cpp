@@ -10,9 +10,6 @@
 namespace grm {
 namespace {
 
-torch::Tensor new_int64(int64_t n) {
-  return torch::empty({n}, torch::kInt64);
-}
 torch::Tensor new_int32(int64_t n) {
   return torch::empty({n}, torch::kInt32);
 }
@@ -54,7 +51,7 @@ AdjacencyPtr with_transpose(Csr in) {
   out.cols = in.rows;
   out.offsets = torch::zeros({in.cols + 1}, torch::kInt64);
   out.indices = new_int32(nnz);
-  result->out_edge = new_int64(nnz);
+  result->out_edge = empty_indices(nnz);
   int64_t* offset = out.offsets.data_ptr<int64_t>();
   int32_t* index = out.indices.data_ptr<int32_t>();
   int64_t* edge = result->out_edge.data_ptr<int64_t>();
@@ -130,7 +127,7 @@ std::pair<torch::Tensor, torch::Tensor> edge_list(const Adjacency& edges) {
         torch::arange(edges.rows(), offsets.options()), degree, /*dim=*/0, edges.nnz());
     return {edges.in.indices.to(torch::kInt64), target};
   }
-  torch::Tensor target = new_int64(edges.nnz());
+  torch::Tensor target = empty_indices(edges.nnz());
   int64_t* t = target.data_ptr<int64_t>();
   for (int64_t i = 0; i < edges.rows(); ++i) {
     std::fill(t + edges.in.offset()[i], t + edges.in.offset()[i + 1], i);
@@ -152,7 +149,7 @@ AdjacencyPtr with_self_loops(const Adjacency& edges, torch::Tensor* edge_of_inpu
   const int32_t* index = edges.in.index();
   std::vector<int32_t> merged;
   merged.reserve(edges.nnz() + n);
-  torch::Tensor moved = new_int64(edges.nnz());
+  torch::Tensor moved = empty_indices(edges.nnz());
   int64_t* to = moved.data_ptr<int64_t>();
   Csr in;
   in.rows = in.cols = n;

@@ -136,10 +136,6 @@ class EgoBuilder {
   uint64_t &net_, &draw_;
 };
 
-torch::Tensor new_int64(int64_t n) {
-  return torch::empty({n}, torch::kInt64);
-}
-
 // Where the graphs, nodes and edges of a part begin in the batch.
 struct Start {
   int64_t graph = 0, node = 0, edge = 0;
@@ -244,13 +240,13 @@ GraphBatch ego_batch(const Adjacency& edges, const torch::Tensor& targets,
   const Stage packing("batch");
   GraphBatch batch;
   batch.graphs = graphs;
-  batch.node_offsets = new_int64(graphs + 1);
-  batch.nodes = new_int64(rows);
-  batch.graph_of_node = new_int64(rows);
+  batch.node_offsets = empty_indices(graphs + 1);
+  batch.nodes = empty_indices(rows);
+  batch.graph_of_node = empty_indices(rows);
   auto packed = std::make_shared<Adjacency>();
-  packed->in = {rows, rows, new_int64(rows + 1), torch::empty({nnz}, torch::kInt32)};
-  packed->out = {rows, rows, new_int64(rows + 1), torch::empty({nnz}, torch::kInt32)};
-  packed->out_edge = new_int64(nnz);
+  packed->in = {rows, rows, empty_indices(rows + 1), torch::empty({nnz}, torch::kInt32)};
+  packed->out = {rows, rows, empty_indices(rows + 1), torch::empty({nnz}, torch::kInt32)};
+  packed->out_edge = empty_indices(nnz);
   batch.node_offsets.data_ptr<int64_t>()[0] = 0;
   packed->in.offsets.data_ptr<int64_t>()[0] = 0;
   packed->out.offsets.data_ptr<int64_t>()[0] = 0;
@@ -280,8 +276,9 @@ AdjacencyPtr all_pairs(const GraphBatch& batch) {
     start[g + 1] = start[g] + size * size;
   }
   auto pairs = std::make_shared<Adjacency>();
-  pairs->in = {rows, rows, new_int64(rows + 1), torch::empty({start[batch.graphs]}, torch::kInt32)};
-  pairs->out_edge = new_int64(start[batch.graphs]);
+  pairs->in = {rows, rows, empty_indices(rows + 1),
+               torch::empty({start[batch.graphs]}, torch::kInt32)};
+  pairs->out_edge = empty_indices(start[batch.graphs]);
   int64_t* offset = pairs->in.offsets.data_ptr<int64_t>();
   int32_t* source = pairs->in.indices.data_ptr<int32_t>();
   int64_t* edge = pairs->out_edge.data_ptr<int64_t>();

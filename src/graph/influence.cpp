@@ -52,16 +52,13 @@ Lists undirected_neighbours(const Adjacency& edges) {
   return result;
 }
 
-uint64_t node_key(const InfluenceRule& rule, int64_t i) {
-  return mix64(rule.seed, static_cast<uint64_t>(i));
-}
-
 Lists drawn_neighbours(const Lists& neighbours, const InfluenceRule& rule) {
   Lists result;
   const auto nodes = static_cast<int64_t>(neighbours.offset.size()) - 1;
   for (int64_t i = 0; i < nodes; ++i) {
-    // Priorities of members are mix64(node_key, u) with u a node, so this key is none of theirs.
-    Stream draws(mix64(node_key(rule, i), UINT64_MAX));
+    // Priorities of members are mix64(rule.key_of(i), u) with u a node, so this key is none of
+    // theirs.
+    Stream draws(mix64(rule.key_of(i), UINT64_MAX));
     for (const int64_t k : draws.choose(neighbours.size(i), rule.neighbours)) {
       result.index.push_back(neighbours.begin(i)[k]);
     }
@@ -253,7 +250,7 @@ InfluenceSets sampled_sets(const Lists& neighbours, int64_t nodes, const Influen
     const auto* word = reinterpret_cast<const uint64_t*>(words.data_ptr<int64_t>());
     parallel_chunks(nodes, 256, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const uint64_t key = node_key(rule, i);
+        const uint64_t key = rule.key_of(i);
         for (int64_t b = 0; b < count; ++b) {
           for (uint64_t left = word[i * count + b]; left != 0; left &= left - 1) {
             samples[i].offer(key, (first + b) * kBlock + __builtin_ctzll(left), most);
@@ -269,7 +266,7 @@ InfluenceSets sampled_sets(const Lists& neighbours, int64_t nodes, const Influen
   int64_t* offset = in.offsets.data_ptr<int64_t>();
   for (int64_t i = 0; i < nodes; ++i) {
     if (samples[i].empty()) {
-      const uint64_t key = node_key(rule, i);
+      const uint64_t key = rule.key_of(i);
       samples[i].offer(key, i, most);
       for (const int32_t* j = neighbours.begin(i); j != neighbours.end(i); ++j) {
         samples[i].offer(key, *j, most);

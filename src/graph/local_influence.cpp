@@ -15,13 +15,9 @@ namespace {
 
 // Members are looked for within two hops of i, all but the last that shortest paths can reach.
 constexpr int kRadius = 3;
-constexpr int64_t kLanes = 8;  // neighbours that are searched from at once
+constexpr int64_t kSources = 8;  // neighbours that are searched from at once
 constexpr int64_t kNodesPerChunk = 16;
 constexpr uint8_t kUnreached = 255;
-
-uint64_t node_key(const InfluenceRule& rule, int64_t i) {
-  return mix64(rule.seed, static_cast<uint64_t>(i));
-}
 
 }  // namespace
 
@@ -37,14 +33,14 @@ class LocalInfluence::Search {
     collect(i);
     std::vector<int32_t> drawn;
     // The same neighbours as influence_sets draws.
-    Stream draws(mix64(node_key(rule_, i), UINT64_MAX));
+    Stream draws(mix64(rule_.key_of(i), UINT64_MAX));
     for (const int64_t k : draws.choose(degree(i), rule_.neighbours)) {
       drawn.push_back(place_[begin(i)[k]]);
     }
     lengths_.assign(candidates_, 0);
     counts_.assign(candidates_ * static_cast<int64_t>(drawn.size()), 0.0);
-    for (size_t first = 0; first < drawn.size(); first += kLanes) {
-      const size_t lanes = std::min<size_t>(kLanes, drawn.size() - first);
+    for (size_t first = 0; first < drawn.size(); first += kSources) {
+      const size_t lanes = std::min<size_t>(kSources, drawn.size() - first);
       search(drawn.data() + first, lanes);
       for (int64_t c = 0; c < candidates_; ++c) {
         for (size_t s = 0; s < lanes; ++s) {
@@ -118,7 +114,7 @@ class LocalInfluence::Search {
     }
   }
 
-  // Shortest paths from up to kLanes nodes of the ball, level by level.
+  // Shortest paths from up to kSources nodes of the ball, level by level.
   void search(const int32_t* sources, size_t lanes) {
     for (auto& row : length_) row.fill(kUnreached);
     for (auto& row : paths_) row.fill(0.0);
@@ -133,7 +129,7 @@ class LocalInfluence::Search {
         for (int64_t k = offset_[v]; k < offset_[v + 1]; ++k) {
           auto& to = length_[index_[k]];
           auto& paths = paths_[index_[k]];
-          for (size_t s = 0; s < kLanes; ++s) {
+          for (size_t s = 0; s < kSources; ++s) {
             const bool step = from[s] == level && to[s] > level;
             to[s] = step ? static_cast<uint8_t>(level + 1) : to[s];
             paths[s] += step ? paths_[v][s] : 0.0;
@@ -147,7 +143,7 @@ class LocalInfluence::Search {
   void keep_few(int64_t i, std::vector<int32_t>& members) const {
     const auto most = static_cast<size_t>(rule_.members);
     if (members.size() > most) {
-      const uint64_t key = node_key(rule_, i);
+      const uint64_t key = rule_.key_of(i);
       const auto priority = [&](int32_t u) {
         return std::make_pair(mix64(key, static_cast<uint64_t>(u)), u);
       };
@@ -165,8 +161,8 @@ class LocalInfluence::Search {
   int64_t candidates_ = 0;  // the first nodes of the ball
   std::vector<int64_t> offset_, next_;
   std::vector<int32_t> index_;
-  std::vector<std::array<uint8_t, kLanes>> length_;
-  std::vector<std::array<double, kLanes>> paths_;
+  std::vector<std::array<uint8_t, kSources>> length_;
+  std::vector<std::array<double, kSources>> paths_;
   std::vector<int64_t> lengths_;  // of each candidate, summed over the drawn neighbours
   std::vector<double> counts_;    // [candidates, drawn neighbours]
 };

@@ -8,8 +8,8 @@
 namespace grm {
 namespace {
 
-constexpr int64_t kRows = 256;   // rows that one thread copies at a time
-constexpr int64_t kGraphs = 16;  // graphs that one thread copies at a time
+constexpr int64_t kRows = 256;          // rows that one thread copies at a time
+constexpr int64_t kGraphsPerTask = 16;  // graphs that one thread copies at a time
 
 // The pattern's rows in the given order; `entries` receives the old position of every entry.
 AdjacencyPtr pick_pattern(const Adjacency& pattern, const torch::Tensor& rows,
@@ -99,7 +99,7 @@ GraphBatch pick_graphs(const Graph& set, const torch::Tensor& ids) {
   const int32_t* set_in = set.edges->in.index();
   const int32_t* set_out = set.edges->out.index();
   const int64_t* set_edge = set.edges->out_edge.data_ptr<int64_t>();
-  parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
+  parallel_chunks(graphs, kGraphsPerTask, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const int64_t from = part[id[b]], count = first[b + 1] - first[b];
       const int64_t edge_from = row[from], out_from = out_row[from];

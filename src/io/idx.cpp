@@ -14,7 +14,7 @@
 namespace grm::io {
 namespace {
 
-constexpr size_t kChunk = size_t{1} << 20;
+constexpr size_t kIdxChunk = size_t{1} << 20;
 constexpr int64_t kMostBytes = int64_t{1} << 32;  // more is a broken header, not data
 constexpr int kUnsignedByte = 8;                  // the format's number for this type
 
@@ -36,7 +36,7 @@ class ByteReader {
     std::vector<uint8_t> bytes;
     size_t filled = 0;
     while (filled < count) {
-      const size_t wanted = std::min(kChunk, count - filled);
+      const size_t wanted = std::min(kIdxChunk, count - filled);
       bytes.resize(filled + wanted);
       const int got = gzread(file_.get(), bytes.data() + filled, static_cast<unsigned>(wanted));
       filled += static_cast<size_t>(std::max(got, 0));

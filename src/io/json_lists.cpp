@@ -5,9 +5,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 
 namespace grm::io {
 namespace {

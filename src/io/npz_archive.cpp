@@ -22,6 +22,30 @@ namespace {
 constexpr int64_t kBlock = int64_t{1} << 20;  // bytes that are unpacked at a time
 
 // One array inside the archive, read front to back.
+
+// Declared size of an entry, once it is known to be possible: sizes come from the archive's
+// directory, which may lie, and memory is allocated by them.
+int64_t believable_size(const zip_stat_t& stat, int64_t archive_size, const std::string& where) {
+  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+  if ((stat.valid & kNeeded) != kNeeded) {
+    fail(ErrorKind::data, "{}: the archive does not tell its size", where);
+  }
+  if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
+    fail(ErrorKind::data, "{}: compression method {} is not read, only stored and deflated entries",
+         where, stat.comp_method);
+  }
+  // Deflate cannot expand by more than 1032 to 1.
+  const zip_uint64_t most_expansion = stat.comp_method == ZIP_CM_STORE ? 1 : 1032;
+  if (stat.comp_size > static_cast<zip_uint64_t>(archive_size) ||
+      stat.size > stat.comp_size * most_expansion) {
+    fail(ErrorKind::data, "{}: declares {} bytes from {} packed ones in a file of {} bytes", where,
+         stat.size, stat.comp_size, archive_size);
+  }
+  return static_cast<int64_t>(stat.size);
+}
+
+}  // namespace
+
 class Entry {
  public:
   Entry(zip_t* archive, zip_uint64_t index, const std::string& where)
@@ -52,29 +76,6 @@ class Entry {
   const std::string& where_;
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file_;
 };
-
-// Declared size of an entry, once it is known to be possible: sizes come from the archive's
-// directory, which may lie, and memory is allocated by them.
-int64_t believable_size(const zip_stat_t& stat, int64_t archive_size, const std::string& where) {
-  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-  if ((stat.valid & kNeeded) != kNeeded) {
-    fail(ErrorKind::data, "{}: the archive does not tell its size", where);
-  }
-  if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-    fail(ErrorKind::data, "{}: compression method {} is not read, only stored and deflated entries",
-         where, stat.comp_method);
-  }
-  // Deflate cannot expand by more than 1032 to 1.
-  const zip_uint64_t most_expansion = stat.comp_method == ZIP_CM_STORE ? 1 : 1032;
-  if (stat.comp_size > static_cast<zip_uint64_t>(archive_size) ||
-      stat.size > stat.comp_size * most_expansion) {
-    fail(ErrorKind::data, "{}: declares {} bytes from {} packed ones in a file of {} bytes", where,
-         stat.size, stat.comp_size, archive_size);
-  }
-  return static_cast<int64_t>(stat.size);
-}
-
-}  // namespace
 
 struct NpzArchive::Archive {
   std::unique_ptr<zip_t, void (*)(zip_t*)> zip{nullptr, [](zip_t* open) { zip_discard(open); }};

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "shapes.h"
 
 namespace grm::io {
@@ -15,18 +14,18 @@ namespace {
 
 using Json = nlohmann::json;  // keeps keys sorted
 
-struct Type {
+struct TensorType {
   const char* name;
   torch::ScalarType scalar;
 };
-constexpr Type kTypes[] = {{"F64", torch::kFloat64}, {"F32", torch::kFloat32},
-                           {"I64", torch::kInt64},   {"I32", torch::kInt32},
-                           {"U8", torch::kUInt8},    {"BOOL", torch::kBool}};
+constexpr TensorType kTypes[] = {{"F64", torch::kFloat64}, {"F32", torch::kFloat32},
+                                 {"I64", torch::kInt64},   {"I32", torch::kInt32},
+                                 {"U8", torch::kUInt8},    {"BOOL", torch::kBool}};
 constexpr const char* kMetadata = "__metadata__";
 constexpr int64_t kLengthBytes = 8;
 
 std::optional<torch::ScalarType> scalar_type(const std::string& name) {
-  for (const Type& type : kTypes) {
+  for (const TensorType& type : kTypes) {
     if (name == type.name) return type.scalar;
   }
   return std::nullopt;
@@ -138,7 +137,7 @@ torch::Tensor copy_tensor(const Slot& slot, std::string_view data, const std::st
 }  // namespace
 
 const char* safetensors_type(torch::ScalarType scalar) {
-  for (const Type& type : kTypes) {
+  for (const TensorType& type : kTypes) {
     if (type.scalar == scalar) return type.name;
   }
   return nullptr;

@@ -10,10 +10,10 @@ using torch::Tensor;
 
 // The class Tiles of contrast.cpp with all arrays on a GPU; formulas are there.
 template <class T>
-class Tiles : public ContrastTiles {
+class DeviceTiles : public ContrastTiles {
  public:
-  Tiles(const Tensor& u, const Tensor& v, const Tensor& y1, const Tensor& y2, double tau,
-        double gamma, int64_t block)
+  DeviceTiles(const Tensor& u, const Tensor& v, const Tensor& y1, const Tensor& y2, double tau,
+              double gamma, int64_t block)
       : ContrastTiles(u, v, block),
         inverse_tau_(1.0 / tau),
         gamma_(gamma),
@@ -90,9 +90,9 @@ class Tiles : public ContrastTiles {
 DeviceContrast device_contrast(const Tensor& u, const Tensor& v, const Tensor& y1, const Tensor& y2,
                                double tau, double gamma, int64_t block) {
   if (u.scalar_type() == torch::kFloat64) {
-    return Tiles<double>(u, v, y1, y2, tau, gamma, block).run();
+    return DeviceTiles<double>(u, v, y1, y2, tau, gamma, block).run();
   }
-  return Tiles<float>(u, v, y1, y2, tau, gamma, block).run();
+  return DeviceTiles<float>(u, v, y1, y2, tau, gamma, block).run();
 }
 
 }  // namespace grm

@@ -6,10 +6,10 @@ namespace grm::nn {
 namespace {
 
 /// (linear, normalise, relu, dropout) for all layers but the last, which is plainly linear.
-class Mlp : public Backbone {
+class MlpBackbone : public Backbone {
  public:
-  Mlp(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
-      int64_t features, int64_t classes)
+  MlpBackbone(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
+              int64_t features, int64_t classes)
       : dropout_(options.dropout),
         norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden) {
     for (int64_t l = 1; l <= options.layers; ++l) {
@@ -41,7 +41,7 @@ class Mlp : public Backbone {
 std::unique_ptr<Backbone> make_mlp(ParameterSet& set, const std::string& prefix,
                                    const BackboneOptions& options, int64_t features,
                                    int64_t classes) {
-  return std::make_unique<Mlp>(set, prefix, options, features, classes);
+  return std::make_unique<MlpBackbone>(set, prefix, options, features, classes);
 }
 
 }  // namespace grm::nn

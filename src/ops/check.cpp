@@ -65,6 +65,13 @@ void check_same_type(const char* op, const char* first_argument, const torch::Te
   }
 }
 
+void check_theta(const char* op, double theta) {
+  if (!(theta > 0 && theta < 1)) {
+    fail(ErrorKind::config, "{}: theta is {}, a probability between 0 and 1 was expected", op,
+         theta);
+  }
+}
+
 void check_pattern(const char* op, const AdjacencyPtr& a) {
   if (!a) fail(ErrorKind::shape, "{}: the pattern is null", op);
 }

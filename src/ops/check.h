@@ -29,6 +29,9 @@ void check_shape(const char* op, const char* argument, const torch::Tensor& t,
 void check_same_type(const char* op, const char* first_argument, const torch::Tensor& first,
                      const char* second_argument, const torch::Tensor& second);
 
+/// Error(config) unless theta, an edge's prior, is a probability between 0 and 1.
+void check_theta(const char* op, double theta);
+
 void check_pattern(const char* op, const AdjacencyPtr& a);
 
 /// An int64 vector, contiguous, on the CPU or a GPU. Its numbers can be checked on the CPU only:

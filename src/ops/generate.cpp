@@ -9,13 +9,6 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-void check_theta(const char* op, double theta) {
-  if (!(theta > 0 && theta < 1)) {
-    fail(ErrorKind::config, "{}: theta is {}, a probability between 0 and 1 was expected", op,
-         theta);
-  }
-}
-
 Tensor logit_gradient(AutogradContext* context, const Tensor& de, const Tensor& dkl) {
   const Tensor s = context->get_saved_variables()[0];
   if (!de.defined() && !dkl.defined()) return Tensor();

@@ -133,13 +133,6 @@ void check_product(const char* op, const Tensor& f, const Tensor& x) {
   check_same_type(op, "f", f, "x", x);
 }
 
-void check_theta(const char* op, double theta) {
-  if (!(theta > 0 && theta < 1)) {
-    fail(ErrorKind::config, "{}: theta is {}, a probability between 0 and 1 was expected", op,
-         theta);
-  }
-}
-
 // The operators over the pattern of all pairs, for graphs beyond the kernels of a GPU.
 variable_list over_all_pairs(const Tensor& f, const Tensor& x, const GeneratedTiles& tiles,
                              const Wanted& wanted) {

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/toml_library.h"
 #include "grm/study/dataset_names.h"
 #include "grm/train/summary.h"
@@ -18,15 +17,15 @@ namespace grm::report {
 namespace {
 
 namespace fs = std::filesystem;
-using Values = std::map<int64_t, std::vector<double>>;  // by epoch, one value per run
+using ValuesByEpoch = std::map<int64_t, std::vector<double>>;  // by epoch, one value per run
 
 // All runs of one configuration.
 struct Group {
   std::string dataset, label, config;  // the dataset as the configuration names it, maybe a path
   int64_t runs = 0;
   std::vector<std::string> terms;  // in the order of the log
-  std::map<std::string, Values> loss;
-  Values validation;
+  std::map<std::string, ValuesByEpoch> loss;
+  ValuesByEpoch validation;
 };
 
 void read_line(const nlohmann::ordered_json& line, Group& group) {
@@ -100,7 +99,7 @@ std::vector<Group> read_groups(const std::vector<std::string>& folders,
   return groups;
 }
 
-Series to_series(const std::string& name, const Values& values) {
+Series to_series(const std::string& name, const ValuesByEpoch& values) {
   Series series{name, {}};
   for (const auto& [epoch, at] : values) {
     const MeanStd m = mean_std(at);

@@ -1,7 +1,6 @@
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/report/explain_files.h"
 
 namespace grm::report {

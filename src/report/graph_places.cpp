@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 constexpr int kSteps = 200;
-constexpr int kLookedAt = 24;  // stretches of a line whose ends are compared with the nodes
+constexpr int kTried = 24;  // stretches of a line whose ends are compared with the nodes
 
 using Edge = GraphPicture::Edge;
 
@@ -31,8 +31,8 @@ void fill_square(std::vector<Place>& places) {
 // Distance of the nearest node that is no end of the line.
 double nearest(const std::vector<Place>& places, size_t a, size_t b, double bend) {
   double least = 1e300;
-  for (int s = 1; s < kLookedAt; ++s) {
-    const Place at = on_line(places[a], places[b], bend, static_cast<double>(s) / kLookedAt);
+  for (int s = 1; s < kTried; ++s) {
+    const Place at = on_line(places[a], places[b], bend, static_cast<double>(s) / kTried);
     for (size_t c = 0; c < places.size(); ++c) {
       if (c == a || c == b) continue;
       least = std::min(least, std::hypot(at.x - places[c].x, at.y - places[c].y));

@@ -9,7 +9,7 @@
 namespace grm::report {
 namespace {
 
-constexpr double kSize = 300, kMargin = 18;
+constexpr double kSize = 300, kFrame = 18;
 constexpr size_t kNamedNodes = 40;  // more names than that cover each other
 constexpr size_t kNameLength = 4;   // inside of a node
 constexpr size_t kCaptioned = 20;   // nodes whose longer names stand below them
@@ -34,10 +34,10 @@ const char* style_of(Kind kind) {
 }
 
 double on_picture(double share) {
-  return kMargin + share * (kSize - 2 * kMargin);
+  return kFrame + share * (kSize - 2 * kFrame);
 }
 
-std::string fitting(const std::string& text) {
+std::string short_enough(const std::string& text) {
   return text.size() <= kNameLength ? text : "";
 }
 
@@ -45,7 +45,8 @@ std::string fitting(const std::string& text) {
 double radius_of(const GraphPicture& picture) {
   if (picture.nodes.size() > kNamedNodes) return 4.5;
   size_t longest = 0;
-  for (const std::string& name : picture.nodes) longest = std::max(longest, fitting(name).size());
+  for (const std::string& name : picture.nodes)
+    longest = std::max(longest, short_enough(name).size());
   return longest > 2 ? 11.5 : 8.5;
 }
 
@@ -103,7 +104,7 @@ std::string draw_node(const GraphPicture& picture, size_t k, const Place& at, do
         "fill-opacity=\"{:.2f}\"/>\n",
         at.x, at.y, radius - 0.6, 0.5 * picture.shades[k]);
   }
-  if (picture.nodes.size() <= kNamedNodes && !target && !fitting(picture.nodes[k]).empty()) {
+  if (picture.nodes.size() <= kNamedNodes && !target && !short_enough(picture.nodes[k]).empty()) {
     out += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at.x, at.y + 3,
                        html_escape(picture.nodes[k]));
   }
@@ -113,7 +114,7 @@ std::string draw_node(const GraphPicture& picture, size_t k, const Place& at, do
 // A long name below its node, on the first side, which has fewer lines. It stays in the frame.
 std::string long_name(const GraphPicture& picture, size_t k, const Place& at, double radius) {
   const std::string& name = picture.nodes[k];
-  if (picture.nodes.size() > kCaptioned || !fitting(name).empty()) return "";
+  if (picture.nodes.size() > kCaptioned || !short_enough(name).empty()) return "";
   const char* anchor = at.x < 0.15 * kSize ? "start" : at.x > 0.85 * kSize ? "end" : "middle";
   const double x = at.x < 0.15 * kSize ? at.x - radius : at.x > 0.85 * kSize ? at.x + radius : at.x;
   return fmt::format("<text class=\"name {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", anchor, x,
@@ -151,8 +152,8 @@ std::string html_graph(const GraphPicture& picture) {
     high = std::max(high, p.y);
   }
   // A flat graph does not need a square.
-  for (Place& p : places) p.y += kMargin - low;
-  const double height = std::max(0.0, high - low) + 2 * kMargin + 6;
+  for (Place& p : places) p.y += kFrame - low;
+  const double height = std::max(0.0, high - low) + 2 * kFrame + 6;
   std::string out = "<figure>\n<figcaption>" + html_escape(picture.caption);
   for (const std::string& fact : picture.facts) {
     out += "<span class=\"sub\">" + html_escape(fact) + "</span>";

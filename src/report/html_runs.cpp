@@ -78,14 +78,6 @@ void add_run(HtmlReport& report, const std::string& folder, const std::string& c
   add_row(report, std::move(row));
 }
 
-template <class Row>
-void keep_selected(std::vector<Row>& rows, const study::TableOptions& options) {
-  const auto dropped = [&](const Row& row) {
-    return !study::selected(options, row.dataset, row.method, row.variant);
-  };
-  rows.erase(std::remove_if(rows.begin(), rows.end(), dropped), rows.end());
-}
-
 void check_not_empty(const Results& results, const std::string& where) {
   if (results.rows.empty() && results.missing.empty()) {
     fail(ErrorKind::config,
@@ -221,8 +213,8 @@ HtmlReport report_of_study(const study::Store& store, const std::string& databas
       fmt::format("grm study {} {}", head.tuned ? "tune" : "run", shell_word(study + ".toml"))};
   report.results.rows = store.results(study, head.tuned ? "final" : "run");
   report.results.missing = store.missing(study);
-  keep_selected(report.results.rows, options);
-  keep_selected(report.results.missing, options);
+  study::keep_selected(report.results.rows, options);
+  study::keep_selected(report.results.missing, options);
   check_not_empty(report.results, "study " + study);
   for (ResultRow& row : report.results.rows) {
     row.record.folder = locate(row.record.folder, database);

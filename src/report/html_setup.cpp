@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "grm/core/error.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/toml_library.h"
 #include "grm/report/html_report.h"
 #include "grm/train/config.h"

@@ -1,10 +1,9 @@
 // The first section of a report: what was run, and what came out in words.
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "html_sections.h"
 
 namespace grm::report {

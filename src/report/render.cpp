@@ -1,8 +1,8 @@
 // A report as Markdown, LaTeX, text and JSON, and its files.
-#include <nlohmann/json.hpp>
 
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
+#include "grm/core/text.h"
 #include "grm/report/reproduce.h"
 
 namespace grm::report {
@@ -10,12 +10,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using study::Format;
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
 
 std::string heading(const std::string& text, Format format, int level) {
   if (format == Format::markdown)

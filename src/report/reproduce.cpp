@@ -1,10 +1,9 @@
 #include "grm/report/reproduce.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/options.h"
 #include "result_figures.h"
 
@@ -14,16 +13,6 @@ namespace {
 using study::MissingRow;
 using study::ResultRow;
 using study::TableOptions;
-
-template <class Row>
-void keep_selected(std::vector<Row>& rows, const TableOptions& options) {
-  rows.erase(std::remove_if(rows.begin(), rows.end(),
-                            [&](const Row& row) {
-                              return !study::selected(options, row.dataset, row.method,
-                                                      row.variant);
-                            }),
-             rows.end());
-}
 
 // In the ablation the variants are what is compared: they take the place of methods, and methods,
 // if there are several, that of blocks.
@@ -227,8 +216,8 @@ Report make_report(const Target& target, const Results& all, TableOptions option
                    const Published& published, const std::string& command,
                    const std::string& stem) {
   Results results = all;
-  keep_selected(results.rows, options);
-  keep_selected(results.missing, options);
+  study::keep_selected(results.rows, options);
+  study::keep_selected(results.missing, options);
   Report report;
   report.stem = stem;
   report.target = target.name;

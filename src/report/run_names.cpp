@@ -5,6 +5,7 @@
 #include <set>
 
 #include "grm/core/error.h"
+#include "grm/core/text.h"
 #include "grm/study/dataset_names.h"
 #include "html_setup.h"
 
@@ -62,9 +63,7 @@ std::string difference_text(const std::vector<Values>& known, size_t number) {
   const bool same_keys = known[number].size() == known[0].size();
   if (!same_keys || words.empty() || words.size() > kMostDifferences)
     return fmt::format("#{}", number + 1);
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
+  return joined(words);
 }
 
 }  // namespace

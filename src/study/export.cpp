@@ -1,10 +1,9 @@
 // Results as CSV and JSON, for other programs.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/text.h"
 #include "grm/study/table.h"
 

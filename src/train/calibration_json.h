@@ -1,8 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "grm/core/json.h"
 #include "grm/train/calibration.h"
 
 namespace grm {

@@ -2,11 +2,9 @@
 
 #include <c10/util/Exception.h>
 
-#include <nlohmann/json.hpp>
-
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/json_number.h"
-#include "grm/core/json_text.h"
 #include "grm/io/safetensors.h"
 
 namespace grm {

@@ -1,10 +1,9 @@
 // Whether data is the one that a run was made with.
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/data/own_data.h"
 #include "grm/train/environment.h"
 

@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/json_number.h"
-#include "grm/core/json_text.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
 #include "grm/train/run_folder.h"

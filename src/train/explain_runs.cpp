@@ -1,4 +1,5 @@
 #include "grm/train/explain_runs.h"
+#include "grm/core/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -68,12 +69,6 @@ void check_alike(const Model& first, const Model& other) {
     fail(ErrorKind::config, "--seeds {}: its options are not those of {}; compare config.toml",
          other.path(), first.path());
   }
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/json_number.h"
-#include "grm/core/json_text.h"
 #include "grm/core/log.h"
 #include "grm/data/own_data.h"
 #include "grm/io/safetensors.h"
@@ -24,7 +23,7 @@ using nlohmann::json;
 // 1: weights, configuration, classes, features, metric, hashes.
 // 2: all that prediction needs without the training data.
 // 3: a digest of the whole, and the temperature of its probabilities.
-constexpr int64_t kFormat = 3;
+constexpr int64_t kModelFormat = 3;
 constexpr int64_t kMostColumns = int64_t{1} << 31;
 // What building a model may allocate: a few times its weights, and something for small ones.
 constexpr int64_t kTimesWeights = 4, kSomething = int64_t{32} << 20;
@@ -52,11 +51,11 @@ Kind named(const std::string& word, std::initializer_list<Kind> kinds, const std
 
 void check_version(const json& about, const std::string& path) {
   const int64_t format = whole_number(about, "format", path);
-  if (format >= 1 && format <= kFormat) return;
+  if (format >= 1 && format <= kModelFormat) return;
   fail(ErrorKind::data,
        "{}: a model of format {}, written by grm {}; this is grm {}, which reads formats 1 to {}; "
        "use that version or a newer one",
-       path, format, about.value("grm", "of an unknown version"), GRM_VERSION, kFormat);
+       path, format, about.value("grm", "of an unknown version"), GRM_VERSION, kModelFormat);
 }
 
 void check_digest(const io::TensorFile& file, int64_t format, const std::string& path) {
@@ -169,7 +168,7 @@ void write_model(const std::string& path, Method& method, const RunConfig& confi
   const TrainView view = task.train_view();
   io::TensorFile file;
   file.tensors = method.parameters().snapshot();
-  const json about = {{"format", kFormat},
+  const json about = {{"format", kModelFormat},
                       {"grm", GRM_VERSION},
                       {"config", config.to_toml(seed)},
                       {"seed", seed},

@@ -1,9 +1,8 @@
-#include <nlohmann/json.hpp>
 
 #include "calibration_json.h"
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/json_number.h"
-#include "grm/core/json_text.h"
 #include "grm/train/trainer.h"
 
 namespace grm {

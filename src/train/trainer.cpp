@@ -3,12 +3,11 @@
 #include <torch/types.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/checkpoint.h"

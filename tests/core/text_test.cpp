@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "grm/core/json_text.h"
+#include "grm/core/json.h"
 
 namespace grm {
 namespace {

@@ -22,7 +22,7 @@ only() {
   done
 }
 only "JSON is parsed" '([jJ]son|JSON|Json)::parse\(|_json::accept\(|json::from_[a-z]+\(' \
-  include/grm/core/json_text.h
+  include/grm/core/json.h
 only "JSON is parsed" 'sax_parse\(' src/io/json_lists.cpp
 only "TOML is parsed" 'toml::parse(_file)?\(' include/grm/core/toml_library.h
 streams=$(grep -rnE '>> *[a-z_]*json|^[^/]*_json_?literal|"_json' src include)

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 // Text of users in the places where it could do harm: terminals, JSON, spreadsheets.
 namespace grm {
@@ -17,5 +18,8 @@ std::string terminal_text(std::string_view text);
 /// One cell of a CSV file, in quotes where it must be. Text that a spreadsheet would take for a
 /// formula (it begins with = + - @, a tab or a line end, and is no number) gets a ' in front.
 std::string csv_cell(const std::string& text);
+
+/// The words in one text.
+std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
 
 }  // namespace grm

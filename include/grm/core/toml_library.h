@@ -1,11 +1,13 @@
 #pragma once
 
-// toml++ for .cpp files and the headers beside them, made safe for files that are not TOML:
+// toml++ for .cpp files and the headers beside them, compiled once (toml_library.cpp) and made safe
+// for files that are not TOML:
 // * It asserts, or lets the compiler assume, what such files do not keep ("[`]", "x = [}"), and
 // then
 //   looks again and answers with an error. Assertions and assumptions are off here.
 // * Whether a letter beyond ASCII is a blank ends in "unreachable" for most of those that are none,
 //   as in a bare key with an umlaut. Here they are no blanks.
+#define TOML_HEADER_ONLY 0
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)

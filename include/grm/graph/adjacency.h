@@ -20,6 +20,11 @@ struct Csr {
   const int32_t* index() const { return indices.data_ptr<int32_t>(); }
 };
 
+/// An int64 vector of n numbers that the caller fills.
+inline torch::Tensor empty_indices(int64_t n) {
+  return torch::empty({n}, torch::kInt64);
+}
+
 /// A sparse pattern and its transpose, built once. Row i of `in` lists the sources j of the stored
 /// pairs j -> i, so that y = A x sums messages into i; the position of a pair in `in` is its edge
 /// id, and per-edge values are stored in that order. Also used for rectangular patterns: sparse

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "grm/core/rng.h"
 #include "grm/graph/adjacency.h"
 
 namespace grm {
@@ -22,6 +23,9 @@ struct InfluenceRule {
   int64_t members = 64;     // sampled: at most this many members per node, uniform from the set
   int64_t neighbours = 8;   // sampled: at most this many of N_i estimate the two means
   uint64_t seed = 0;        // sampled: key of the draws
+
+  /// Key of all draws for node i.
+  uint64_t key_of(int64_t i) const { return mix64(seed, static_cast<uint64_t>(i)); }
 };
 
 /// The sets V_i^D of all nodes; none is empty. Exact sets hold most of the graph when it is dense,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -101,6 +102,15 @@ std::string rule_text(const std::string& rule);
 /// Whether the filters of the options let a cell through.
 bool selected(const TableOptions& options, const std::string& dataset, const std::string& method,
               const std::string& variant);
+
+/// Takes out what the filters of the options do not let through.
+template <class Row>
+void keep_selected(std::vector<Row>& rows, const TableOptions& options) {
+  const auto dropped = [&](const Row& row) {
+    return !selected(options, row.dataset, row.method, row.variant);
+  };
+  rows.erase(std::remove_if(rows.begin(), rows.end(), dropped), rows.end());
+}
 
 /// "cora/1" -> "cora", and nothing else: "./1" and "a/b" stay; "grm:centred" and "grm + centring"
 /// -> "grm".

@@ -21,9 +21,10 @@ const Keys kTop = {"name",       "level",  "metric",  "loss",    "classes",     
 
 constexpr size_t kMostDomains = 10000;
 
-class Reader : private TomlWords {
+class DescriptionReader : private TomlWords {
  public:
-  Reader(Description& into, Problems& problems) : TomlWords(into, problems, kTop), d_(into) {}
+  DescriptionReader(Description& into, Problems& problems)
+      : TomlWords(into, problems, kTop), d_(into) {}
 
   void read(Purpose purpose) {
     const toml::table file = parse();
@@ -281,7 +282,7 @@ Description read_description(const std::string& path, Purpose purpose, Problems&
     problems.stop({d.file, 0, 0, "there is no such file",
                    "'grm data init " + d.folder + "' writes a template"});
   }
-  Reader(d, problems).read(purpose);
+  DescriptionReader(d, problems).read(purpose);
   return d;
 }
 

@@ -19,9 +19,9 @@ struct Strays {
   }
 };
 
-class Reader {
+class EdgeReader {
  public:
-  Reader(const ReadContext& context, const CsvFile& file, const NodeTables& tables)
+  EdgeReader(const ReadContext& context, const CsvFile& file, const NodeTables& tables)
       : context_(context), csv_(context.d.csv), file_(file), tables_(tables) {}
 
   EdgeTable read(const Plan& plan) {
@@ -129,7 +129,7 @@ std::vector<std::string> special_of_edges(const Description& d) {
 
 EdgeTable read_edges(const ReadContext& context, const CsvFile& file, const Plan& plan,
                      const NodeTables& tables) {
-  return Reader(context, file, tables).read(plan);
+  return EdgeReader(context, file, tables).read(plan);
 }
 
 }  // namespace grm::own

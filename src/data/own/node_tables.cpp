@@ -4,9 +4,9 @@ namespace grm::own {
 namespace {
 
 // Reads nodes and graphs into the tables; both have ids, and one of them has labels and domains.
-class Reader {
+class NodeReader {
  public:
-  Reader(const ReadContext& context, NodeTables& into)
+  NodeReader(const ReadContext& context, NodeTables& into)
       : csv_(context.d.csv),
         purpose_(context.purpose),
         problems_(context.problems),
@@ -155,12 +155,12 @@ std::vector<std::string> special_of_nodes(const Description& d) {
 }
 
 void read_graphs(const ReadContext& context, const std::string& graphs, NodeTables& tables) {
-  Reader(context, tables).graphs(graphs);
+  NodeReader(context, tables).graphs(graphs);
 }
 
 void read_nodes(const ReadContext& context, const CsvFile& file, const Plan& plan, bool has_graphs,
                 NodeTables& tables) {
-  Reader reader(context, tables);
+  NodeReader reader(context, tables);
   reader.nodes(file, plan, context.d, has_graphs);
   if (has_graphs && tables.complete) reader.empty_graphs(tables.labels->file);
 }

@@ -6,9 +6,9 @@
 namespace grm::own {
 namespace {
 
-class Reader {
+class NpzReader {
  public:
-  Reader(const ReadContext& context, const std::string& path)
+  NpzReader(const ReadContext& context, const std::string& path)
       : context_(context), arrays_(path, context.problems), by_graph_(context.d.level == "graph") {}
 
   RawDomain read(const std::string& name) {
@@ -195,7 +195,7 @@ class Reader {
 
 RawDomain read_npz_domain(const ReadContext& context, const std::string& path,
                           const std::string& name) {
-  return Reader(context, path).read(name);
+  return NpzReader(context, path).read(name);
 }
 
 }  // namespace grm::own

@@ -77,9 +77,9 @@ void check_width(const RawDomain& raw, const Features& got, int64_t needed, cons
        "give the columns of the training data, in their order"});
 }
 
-class Reader {
+class PredictReader {
  public:
-  Reader(const Description& d, const Preprocessing& model, Problems& problems)
+  PredictReader(const Description& d, const Preprocessing& model, Problems& problems)
       : context_{d, Purpose::prediction, problems, notes_}, model_(model), plans_(model.plans()) {
     for (const Word& word : d.columns.ignore) plans_.nodes.ignore.push_back(word.text);
   }
@@ -200,7 +200,7 @@ std::vector<Domain> load_for_prediction(const std::string& path, const std::stri
                    "give a folder of own data, or one .npz file"});
   }
   const own::Description d = own::describe(path, level, model, problems);
-  own::Reader reader(d, model, problems);
+  own::PredictReader reader(d, model, problems);
   std::vector<std::string> notes;
   std::vector<Domain> domains;
   for (own::RawDomain& raw : reader.read(path)) {

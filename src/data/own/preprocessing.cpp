@@ -1,9 +1,7 @@
 #include "preprocessing.h"
 
-#include <nlohmann/json.hpp>
-
+#include "grm/core/json.h"
 #include "grm/core/json_number.h"
-#include "grm/core/json_text.h"
 
 namespace grm::own {
 namespace {

@@ -9,9 +9,9 @@
 namespace grm::own {
 namespace {
 
-class Reader {
+class TableReader {
  public:
-  Reader(const ReadContext& context, bool allow_missing)
+  TableReader(const ReadContext& context, bool allow_missing)
       : d_(context.d), context_(context), allow_missing_(allow_missing) {}
 
   Reading read() {
@@ -151,7 +151,7 @@ std::vector<const RawDomain*> Reading::training() const {
 }
 
 Reading read_all(const ReadContext& context, bool allow_missing) {
-  return Reader(context, allow_missing).read();
+  return TableReader(context, allow_missing).read();
 }
 
 }  // namespace grm::own

@@ -16,7 +16,7 @@ namespace grm::graph_level {
 namespace {
 
 constexpr double kEps = 1e-5;
-constexpr int64_t kGraphs = 4;  // graphs that one thread normalises at a time
+constexpr int64_t kGraphsAtATime = 4;  // graphs that one thread normalises at a time
 
 // Each graph is reduced by one thread, so the result does not depend on their number.
 struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
@@ -34,7 +34,7 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
         dispatch::instance_norm<scalar_t>(place_of(x), first, graphs, xp, cols, kEps, yp, sp);
         return;
       }
-      parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
+      parallel_chunks(graphs, kGraphsAtATime, [&](int64_t begin, int64_t end) {
         std::vector<double> work(2 * cols);
         for (int64_t g = begin; g < end; ++g) {
           if (first[g] == first[g + 1]) continue;
@@ -65,7 +65,7 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
                                                    dxp);
         return;
       }
-      parallel_chunks(graphs, kGraphs, [&](int64_t begin, int64_t end) {
+      parallel_chunks(graphs, kGraphsAtATime, [&](int64_t begin, int64_t end) {
         std::vector<double> work(2 * cols);
         for (int64_t g = begin; g < end; ++g) {
           if (first[g] == first[g + 1]) continue;

@@ -13,8 +13,8 @@
 namespace grm::graph_level {
 namespace {
 
-constexpr int64_t kGraphs = 16;     // graphs that one thread sorts at a time
-constexpr double kRounding = 1e-9;  // 0.1 * 30 counts as 3, whatever the last bit says
+constexpr int64_t kGraphsSorted = 16;  // graphs that one thread sorts at a time
+constexpr double kRounding = 1e-9;     // 0.1 * 30 counts as 3, whatever the last bit says
 
 // One direction of the pattern with the kept entries and nodes. `kept_edge(k)` tells whether entry
 // k stays; its new position is handed to moved(k, position).
@@ -65,7 +65,7 @@ torch::Tensor top_edges(const torch::Tensor& scores, const AdjacencyPtr& edges,
     const double y = std::isnan(score[b]) ? -INFINITY : score[b];
     return x != y ? x > y : a < b;
   };
-  parallel_chunks(node_offsets.numel() - 1, kGraphs, [&](int64_t begin, int64_t end) {
+  parallel_chunks(node_offsets.numel() - 1, kGraphsSorted, [&](int64_t begin, int64_t end) {
     std::vector<int64_t> ids;
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = row[part[b]], count = row[part[b + 1]] - first;

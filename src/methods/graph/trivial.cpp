@@ -19,7 +19,7 @@
 namespace grm::graph_level {
 namespace {
 
-constexpr int64_t kGraphs = 1000;  // graphs whose features are spread out at a time
+constexpr int64_t kGraphsSpread = 1000;  // graphs whose features are spread out at a time
 
 torch::Tensor sizes(const Graph& set, const torch::Tensor& items) {
   const torch::Tensor first_edge = set.edges->in.offsets.index_select(0, set.parts);
@@ -30,8 +30,8 @@ torch::Tensor sizes(const Graph& set, const torch::Tensor& items) {
 
 torch::Tensor mean_features(const Graph& set, const torch::Tensor& items) {
   std::vector<torch::Tensor> parts;
-  for (int64_t begin = 0; begin < items.numel(); begin += kGraphs) {
-    const GraphBatch batch = pick_graphs(set, items.slice(0, begin, begin + kGraphs));
+  for (int64_t begin = 0; begin < items.numel(); begin += kGraphsSpread) {
+    const GraphBatch batch = pick_graphs(set, items.slice(0, begin, begin + kGraphsSpread));
     const torch::Tensor rows = pick_rows(set.x, batch.nodes).to_dense().to(torch::kFloat64);
     parts.push_back(ops::segment_mean(batch.node_offsets, rows));
   }

@@ -72,14 +72,14 @@ InfluenceRule rule_for(const GrmOptions& options, int64_t nodes) {
 // averaging_matrix() on a device: the bits travel, not the matrix.
 torch::Tensor averaging_matrix_on(const torch::Device& device, const InfluenceSets& sets,
                                   torch::Dtype dtype) {
-  constexpr int64_t kRows = 512;  // spread out at a time, in 8 bytes a pair
+  constexpr int64_t kSpreadRows = 512;  // spread out at a time, in 8 bytes a pair
   const int64_t n = sets.nodes;
   const torch::Tensor bits = on_device(sets.bits, device);
   const torch::Tensor place =
       torch::arange(64, torch::dtype(torch::kInt64).device(device)).view({1, 1, 64});
   torch::Tensor result = torch::empty({n, n}, torch::dtype(dtype).device(device));
-  for (int64_t begin = 0; begin < n; begin += kRows) {
-    const int64_t count = std::min(kRows, n - begin);
+  for (int64_t begin = 0; begin < n; begin += kSpreadRows) {
+    const int64_t count = std::min(kSpreadRows, n - begin);
     const torch::Tensor words = bits.narrow(0, begin, count).unsqueeze(2);
     const torch::Tensor members = torch::bitwise_and(torch::bitwise_right_shift(words, place), 1)
                                       .view({count, -1})

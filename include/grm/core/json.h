@@ -1,9 +1,14 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "grm/core/error.h"
+
+// The JSON library, compiled once (json.cpp): its templates in every file take a tenth of the build.
+extern template class nlohmann::basic_json<>;
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 
 namespace grm {
 
@@ -39,5 +44,12 @@ template <class Json>
 std::string json_text(const Json& value, int indent = -1) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
+
+extern template nlohmann::json parse_json(std::string_view, const std::string&);
+extern template nlohmann::ordered_json parse_json(std::string_view, const std::string&);
+extern template nlohmann::json try_json(std::string_view);
+extern template nlohmann::ordered_json try_json(std::string_view);
+extern template std::string json_text(const nlohmann::json&, int);
+extern template std::string json_text(const nlohmann::ordered_json&, int);
 
 }  // namespace grm

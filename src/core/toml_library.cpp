@@ -1,0 +1,2 @@
+#define TOML_IMPLEMENTATION
+#include "grm/core/toml_library.h"
