@@ -7,7 +7,11 @@
 //     const grm::Prediction answer = model.predict(graph);
 //     std::cout << answer.classes << answer.probabilities << answer.spread;
 //
+// Device, memory limit and messages are those of the thread's grm::Context, which the caller may own;
+// the number of threads is one for the process (grm/core/context.h, grm/core/threads.h).
+//
 // Mistakes of the caller are thrown as grm::Error with a kind and a message.
+#include "grm/core/context.h"
 #include "grm/core/error.h"
 #include "grm/train/predict.h"
 #include "grm/version.h"

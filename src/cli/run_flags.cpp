@@ -1,6 +1,7 @@
 #include "run_flags.h"
 
 #include "checks.h"
+#include "grm/core/context.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/train/memory.h"
@@ -72,7 +73,7 @@ std::unique_ptr<RunConfig> make_config(const RunFlags& flags, const std::string&
 
 void add_memory_limit(CLI::App& verb) {
   verb.add_option_function<double>(
-          "--memory-limit", [](const double& mib) { set_memory_limit(mib * 1024 * 1024); },
+          "--memory-limit", [](const double& mib) { context().memory_limit = mib * 1024 * 1024; },
           "MiB that the run may use, on the GPU if it computes there (default: what is free)")
       ->check(number_above(0, 1e12));
 }

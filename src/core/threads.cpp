@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "grm/core/context.h"
+
 namespace grm {
 namespace {
 int g_threads = 0;
@@ -36,9 +38,11 @@ void parallel_chunks(int64_t n, int64_t chunk, const std::function<void(int64_t,
     return;
   }
   std::exception_ptr error;
+  Context& callers = context();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads())
   for (int64_t c = 0; c < count; ++c) {
     try {
+      const ContextScope scope(callers);
       body(c * chunk, std::min(n, (c + 1) * chunk));
     } catch (...) {
 #pragma omp critical(grm_parallel_error)

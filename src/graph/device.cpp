@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "cuda_torch.h"
+#include "grm/core/context.h"
 #include "grm/core/error.h"
 #include "grm/core/options.h"
 #include "place.h"
@@ -12,11 +13,6 @@ namespace {
 
 // Above this, pinning costs more than waiting for the copy.
 constexpr size_t kPinnedBytes = size_t{8} << 20;
-
-torch::Device& current() {
-  static torch::Device device(torch::kCPU);
-  return device;
-}
 
 void check_cuda(int index) {
   if (!built_with_cuda()) {
@@ -46,7 +42,7 @@ int cuda_devices() {
 }
 
 torch::Device compute_device() {
-  return current();
+  return context().device;
 }
 
 void set_compute_device(const torch::Device& device) {
@@ -56,11 +52,11 @@ void set_compute_device(const torch::Device& device) {
     // cuBLAS reads it when it is first used; without it two runs may give other bits.
     // libtorch gives cuBLAS a workspace of its own, which makes its products repeatable.
     cuda_torch::set_device(index);
-    current() = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(index));
+    context().device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(index));
     return;
   }
   ensure(device.is_cpu(), "set_compute_device: neither the CPU nor CUDA");
-  current() = device;
+  context().device = device;
 }
 
 torch::Device parse_device(const std::string& text) {

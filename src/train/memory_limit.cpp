@@ -2,19 +2,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <limits>
 #include <sstream>
 
+#include "grm/core/context.h"
 #include "grm/core/start.h"
 #include "grm/graph/device.h"
 #include "grm/train/memory.h"
 
 namespace grm {
 namespace {
-
-std::atomic<double> g_given{0.0};
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
@@ -79,12 +77,8 @@ double left_in_groups() {
 
 }  // namespace
 
-void set_memory_limit(double bytes) {
-  g_given = bytes;
-}
-
 MemoryLimit memory_limit(const torch::Device& device) {
-  if (g_given > 0) return {g_given, "--memory-limit"};
+  if (context().memory_limit > 0) return {context().memory_limit, "--memory-limit"};
   if (device.is_cuda()) {
     const DeviceMemory memory = device_memory(device);
     return {static_cast<double>(memory.free + memory.used), "free on " + device.str()};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include "grm/core/context.h"
 #include "grm/core/error.h"
 #include "methods/small_task.h"
 
@@ -92,9 +93,9 @@ TEST(Bench, StopsAfterAnEpochWhenAsked) {
 TEST(Bench, DoesNotStartWhatWouldNotFit) {
   const Task task = test::small_task();
   const RunConfig config("sbm", "erm");
-  set_memory_limit(1024 * 1024);
+  context().memory_limit = 1024 * 1024;
   EXPECT_THROW(run_bench(config, task, {}), Error);
-  set_memory_limit(0);
+  context().memory_limit = 0;
 }
 
 TEST(Rates, ArePositive) {

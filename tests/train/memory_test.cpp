@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "grm/core/context.h"
 #include "grm/core/error.h"
 #include "methods/small_task.h"
 #include "support/expect_error.h"
@@ -19,8 +20,8 @@ constexpr double kMiB = 1024 * 1024;
 const torch::Device kCpu(torch::kCPU);
 
 struct LimitForATest {
-  explicit LimitForATest(double mib) { set_memory_limit(mib * kMiB); }
-  ~LimitForATest() { set_memory_limit(0); }
+  explicit LimitForATest(double mib) { context().memory_limit = mib * kMiB; }
+  ~LimitForATest() { context().memory_limit = 0; }
 };
 
 Task scale_task(const std::string& nodes) {

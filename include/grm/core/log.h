@@ -11,6 +11,7 @@ enum class LogLevel { info, warning };
 
 /// Where messages go. The library itself never prints: without a sink they are dropped.
 using LogSink = std::function<void(LogLevel, const std::string&)>;
+/// For the context of this thread (core/context.h). One message at a time is handed to a sink.
 void set_log_sink(LogSink sink);
 void log_message(LogLevel level, const std::string& text);
 

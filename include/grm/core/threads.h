@@ -5,7 +5,8 @@
 
 namespace grm {
 
-/// Number of threads used by our kernels, libtorch and OpenBLAS.
+/// Number of threads used by our kernels, libtorch and OpenBLAS. It is one number for the whole
+/// process, because that is how OpenMP's callers, libtorch and OpenBLAS keep theirs.
 int threads();
 void set_threads(int count);
 

@@ -9,8 +9,8 @@
 // they are used; parameters, features and everything computed from them live on one device.
 namespace grm {
 
-/// The device on which this process computes: the CPU unless the program says otherwise, once,
-/// before it makes a model.
+/// The device on which this thread's context computes (core/context.h): the CPU unless the caller
+/// says otherwise, before it makes a model.
 torch::Device compute_device();
 /// Error(device) where the device is not there. For CUDA also asks libtorch for repeatable results.
 void set_compute_device(const torch::Device& device);

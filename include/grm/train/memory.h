@@ -35,10 +35,8 @@ struct MemoryLimit {
   std::string source;  // "--memory-limit", "free on this machine", ...
 };
 /// On the CPU the least of the machine's free memory, the limits of its control groups and what is
-/// left under ulimit -v and -d; on a GPU its free memory. set_memory_limit replaces it for the
-/// process; 0 takes that back.
+/// left under ulimit -v and -d; on a GPU its free memory. The context's memory_limit replaces it.
 MemoryLimit memory_limit(const torch::Device& device);
-void set_memory_limit(double bytes);
 
 /// A change of the configuration that makes it fit.
 struct MemoryOption {
