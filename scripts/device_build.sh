@@ -11,7 +11,7 @@ targets=${TARGETS:-grm cuda_tests cuda_selftest}
 torch_root=$(python3 -c 'import os, torch; print(os.path.dirname(torch.__file__))')
 abi=$(python3 -c 'import torch; print(int(torch.compiled_with_cxx11_abi()))')
 flags=(-DGRM_CUDA=ON -DGRM_WERROR=OFF "-DGRM_TORCH_ROOT=$torch_root" "-DGRM_TORCH_CXX11_ABI=$abi"
-  -DGRM_WITH_MATIO=OFF -DGRM_WITH_LIBZIP=OFF -DGRM_BUILD_BENCH=OFF)
+  -DGRM_WITH_LIBZIP=OFF -DGRM_BUILD_BENCH=OFF)
 if [ -d .deps ]; then
   flags+=("-DCMAKE_PREFIX_PATH=$PWD/.deps" "-DGRM_GTEST_SOURCE=$PWD/.deps/googletest")
 fi

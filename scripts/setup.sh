@@ -4,7 +4,7 @@
 # cannot be done without.
 set -euo pipefail
 needed=(cmake ninja-build pkg-config libtorch-dev libopenblas-dev libcli11-dev libtomlplusplus-dev
-  nlohmann-json3-dev libfmt-dev zlib1g-dev libzip-dev libmatio-dev libsqlite3-dev gnuplot-nox graphviz
+  nlohmann-json3-dev libfmt-dev zlib1g-dev libzip-dev libsqlite3-dev gnuplot-nox graphviz
   libgtest-dev libgmock-dev ccache)
 useful=()  # a test that lacks one of these is skipped, and `make test` says so
 case "${1:-}" in

@@ -14,7 +14,6 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/threads.h"
-#include "grm/io/mat.h"
 #include "grm/io/npz.h"
 #include "grm/version.h"
 #include "terminal.h"
@@ -155,10 +154,6 @@ std::vector<Finding> examine(const Common& common, bool hashes) {
                       "apt-get install libzip-dev and build again with "
                       "-DGRM_WITH_LIBZIP=ON",
                       [](const std::string& path) { io::read_npz(path); }),
-       examine_reader("mat files",
-                      "apt-get install libmatio-dev and build again with "
-                      "-DGRM_WITH_MATIO=ON",
-                      [](const std::string& path) { io::read_mat_dense(path, "x"); }),
        examine_tool("gnuplot", {"gnuplot"},
                     "figures stay data and script: apt-get install gnuplot-nox"),
        examine_tool("graphviz", {"dot"},

@@ -1,23 +1,25 @@
 #include "mat_frame.h"
 
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <vector>
 
 #include "grm/core/error.h"
+#include "mat_bytes.h"
 
 namespace grm::io {
 namespace {
 
 // Data types and array classes of the format.
 enum Type : uint32_t { kInt8 = 1, kInt32 = 5, kUInt32 = 6, kMatrix = 14, kCompressed = 15 };
-enum Class : uint32_t { kChar = 4, kSparse = 5, kFirstNumeric = 6, kLastNumeric = 15 };
+enum Class : uint32_t { kSparse = 5, kFirstNumeric = 6, kLastNumeric = 15 };
+
+constexpr int64_t kPiece = 4096;  // bytes
 
 // Bytes of one number of a data type; 0 if it is not a number.
 int64_t type_size(uint32_t type) {
@@ -25,115 +27,61 @@ int64_t type_size(uint32_t type) {
   return type < std::size(kSizes) ? kSizes[type] : 0;
 }
 
-// A part of the file, plain or inflated on the way.
-class Bytes {
- public:
-  Bytes(std::ifstream& in, const std::string& path, int64_t size, bool packed)
-      : in_(in), path_(path), left_(size), packed_(packed) {
-    if (packed && inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
-  }
-  ~Bytes() {
-    if (packed_) inflateEnd(&stream_);
-  }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
+// Data of a part, a block at a time; a block holds whole numbers of the part's type.
+using Use = std::function<void(uint32_t type, const char* data, int64_t size)>;
 
-  void read(void* out, int64_t size) {
-    if (packed_) {
-      stream_.next_out = static_cast<Bytef*>(out);
-      stream_.avail_out = static_cast<uInt>(size);
-      while (stream_.avail_out > 0) inflate_some();
-      return;
-    }
-    if (size > left_) truncated();
-    left_ -= size;
-    if (!in_.read(static_cast<char*>(out), size)) truncated();
-  }
+const Use kSkip = [](uint32_t, const char*, int64_t) {};
 
-  void skip(int64_t size) {
-    char buffer[4096];
-    for (; size > 0; size -= std::min<int64_t>(size, sizeof buffer)) {
-      read(buffer, std::min<int64_t>(size, sizeof buffer));
-    }
-  }
-
-  // Nothing may follow; for compressed data this also compares the checksum.
-  void expect_end() {
-    if (packed_ && !ended_) {
-      Bytef beyond;
-      stream_.next_out = &beyond;
-      stream_.avail_out = 1;
-      while (!ended_ && stream_.avail_out > 0) inflate_some();
-    }
-    if ((packed_ && !ended_) || left_ != 0 || stream_.avail_in != 0) truncated();
-  }
-
- private:
-  void inflate_some() {
-    if (ended_) truncated();
-    if (stream_.avail_in == 0) {
-      const int64_t take = std::min<int64_t>(left_, sizeof input_);
-      if (take == 0 || !in_.read(input_, take)) truncated();
-      left_ -= take;
-      stream_.next_in = reinterpret_cast<Bytef*>(input_);
-      stream_.avail_in = static_cast<uInt>(take);
-    }
-    const int code = inflate(&stream_, Z_NO_FLUSH);
-    if (code != Z_OK && code != Z_STREAM_END) truncated();
-    ended_ = code == Z_STREAM_END;
-  }
-
-  [[noreturn]] void truncated() const {
-    fail(ErrorKind::data, "{}: is truncated or damaged: an element's data do not have their size",
-         path_);
-  }
-
-  std::ifstream& in_;
-  const std::string& path_;
-  int64_t left_;
-  bool packed_;
-  bool ended_ = false;
-  z_stream stream_{};
-  char input_[1 << 14];
-};
-
-struct Tag {
-  uint32_t type;
-  int64_t size;         // bytes of data
-  std::string content;  // of elements small enough to matter: flags, dimensions, names
-};
-
-// The elements inside one matrix, in order.
+// The parts of one matrix, in order.
 class MatrixParts {
  public:
   MatrixParts(Bytes& bytes, int64_t size, const std::string& path)
       : bytes_(bytes), left_(size), path_(path) {}
 
-  Tag next(bool keep) {
+  struct Part {
+    uint32_t type;
+    int64_t size;  // bytes of data
+  };
+
+  Part next(const Use& use) {
     uint32_t words[2];
     take(words, 8);
-    if (words[0] >> 16 != 0) {  // small element: size and type share a word, the data follow it
-      const int64_t size = words[0] >> 16;
-      if (size > 4) broken("a small element holds more than four bytes");
-      return {words[0] & 0xFFFF, size,
-              std::string(reinterpret_cast<const char*>(words + 1), static_cast<size_t>(size))};
+    if (words[0] >> 16 != 0) {  // small part: size and type share a word, the data follow it
+      const Part part{words[0] & 0xFFFF, words[0] >> 16};
+      if (part.size > 4) broken("a small element holds more than four bytes");
+      use(part.type, reinterpret_cast<const char*>(words + 1), part.size);
+      return part;
     }
-    Tag tag{words[0], words[1], ""};
-    const int64_t padded = (tag.size + 7) / 8 * 8;
+    const Part part{words[0], words[1]};
+    const int64_t padded = (part.size + 7) / 8 * 8;
     if (padded > left_) broken("a part is larger than the matrix");
-    if (keep) {
-      if (tag.size > 4096) broken("its name or its dimensions are too long");
-      tag.content.resize(static_cast<size_t>(tag.size));
-      take(tag.content.data(), tag.size);
-      skip(padded - tag.size);
-    } else {
-      skip(padded);
+    char block[kPiece];
+    for (int64_t at = 0; at < part.size;) {
+      const int64_t size = std::min(part.size - at, kPiece);
+      take(block, size);
+      use(part.type, block, size);
+      at += size;
     }
-    return tag;
+    take(block, padded - part.size);
+    return part;
+  }
+
+  // A short part as it is: flags, dimensions, a name.
+  std::string text(uint32_t type) {
+    std::string content;
+    const Part part = next([&](uint32_t, const char* data, int64_t size) {
+      content.append(data, static_cast<size_t>(size));
+      if (content.size() > kPiece) broken("its name or its dimensions are too long");
+    });
+    if (part.type != type) broken("it does not begin with flags, dimensions and a name");
+    return content;
   }
 
   int64_t left() const { return left_; }
-  void skip_rest() { skip(left_); }
+  void skip_rest() {
+    char block[kPiece];
+    while (left_ > 0) take(block, std::min(left_, kPiece));
+  }
 
   [[noreturn]] void broken(const char* what) const {
     fail(ErrorKind::data, "{}: a matrix is damaged: {}", path_, what);
@@ -145,73 +93,111 @@ class MatrixParts {
     bytes_.read(out, size);
     left_ -= size;
   }
-  void skip(int64_t size) {
-    bytes_.skip(size);
-    left_ -= size;
-  }
 
   Bytes& bytes_;
   int64_t left_;
   const std::string& path_;
 };
 
-// Checks one matrix and returns its name. Only the wanted one must be of a kind that can be read;
-// those before it (`passed`) must not be of a kind for whose parts matio reserves memory on its
-// way.
-std::string check_matrix(MatrixParts parts, const std::string& path, const std::string& wanted,
-                         bool passed) {
-  const Tag flags = parts.next(true);
-  const Tag dims = parts.next(true);
-  const Tag name = parts.next(true);
-  if (flags.type != kUInt32 || flags.size != 8 || dims.type != kInt32 || dims.size < 8 ||
-      dims.size % 4 != 0 || name.type != kInt8) {
+struct Head {
+  std::string name;
+  uint32_t array_class;
+  bool complex;
+  std::vector<int32_t> dims;
+};
+
+Head read_head(MatrixParts& parts) {
+  const std::string flags = parts.text(kUInt32);
+  const std::string dims = parts.text(kInt32);
+  const std::string name = parts.text(kInt8);
+  if (flags.size() != 8 || dims.size() < 8 || dims.size() % 4 != 0) {
     parts.broken("it does not begin with flags, dimensions and a name");
   }
+  uint32_t word = 0;
+  std::memcpy(&word, flags.data(), 4);
   // Names may be padded with zeros.
-  const std::string text = name.content.substr(0, name.content.find('\0'));
-  uint32_t flag_word = 0;
-  int32_t size[2];
-  std::memcpy(&flag_word, flags.content.data(), 4);
-  std::memcpy(size, dims.content.data(), 8);
-  const uint32_t array_class = flag_word & 0xFF;
-  if (text != wanted) {
-    if (passed && (array_class < kChar || array_class > kLastNumeric)) {
-      fail(ErrorKind::data,
-           "{}: '{}' stands before '{}' and is no plain array (a cell, a structure or an object); "
-           "save the matrices alone, or first",
-           path, text, wanted);
-    }
-    parts.skip_rest();
-    return text;
+  Head head{name.substr(0, name.find('\0')), word & 0xFF, (word & 0x0800) != 0, {}};
+  head.dims.resize(dims.size() / 4);
+  std::memcpy(head.dims.data(), dims.data(), dims.size());
+  return head;
+}
+
+// What follows the head of the wanted matrix, read to the end.
+MatMatrix check_matrix(MatrixParts& parts, const Head& head, const std::string& path) {
+  const bool sparse = head.array_class == kSparse;
+  if (head.dims.size() != 2 || head.dims[0] < 0 || head.dims[1] < 0 || head.complex ||
+      !(sparse || (head.array_class >= kFirstNumeric && head.array_class <= kLastNumeric))) {
+    fail(ErrorKind::data, "{}: variable '{}' is not a real matrix of numbers", path, head.name);
   }
-  const bool complex = flag_word & 0x0800;
-  const bool sparse = array_class == kSparse;
-  if (dims.size != 8 || size[0] < 0 || size[1] < 0 || complex ||
-      !(sparse || (array_class >= kFirstNumeric && array_class <= kLastNumeric))) {
-    fail(ErrorKind::data, "{}: variable '{}' is not a real matrix of numbers", path, wanted);
-  }
+  MatMatrix found;
+  found.sparse = sparse;
+  found.rows = head.dims[0];
+  found.cols = head.dims[1];
   if (sparse) {
-    const Tag rows = parts.next(false);
-    const Tag starts = parts.next(false);
+    const auto rows = parts.next(kSkip);
+    const auto starts = parts.next(kSkip);
     if (rows.type != kInt32 || starts.type != kInt32 || rows.size % 4 != 0 ||
-        starts.size != 4 * (int64_t{size[1]} + 1)) {
+        starts.size != 4 * (found.cols + 1)) {
       parts.broken("its row numbers or column starts do not have their size");
     }
+    found.counts = {rows.size / 4, starts.size / 4};
   }
-  const Tag data = parts.next(false);
+  const auto data = parts.next(kSkip);
   const int64_t item = type_size(data.type);
-  const int64_t count = int64_t{size[0]} * size[1];
-  if (item == 0 || (sparse ? data.size % item != 0 : data.size / item != count) ||
-      (!sparse && data.size % item != 0) || parts.left() != 0) {
-    fail(ErrorKind::data, "{}: variable '{}': {} x {} numbers do not have {} bytes", path, wanted,
-         size[0], size[1], data.size);
+  if (item == 0 || data.size % item != 0 || parts.left() != 0 ||
+      (!sparse && data.size / item != found.rows * found.cols)) {
+    fail(ErrorKind::data, "{}: variable '{}': {} x {} numbers do not have {} bytes", path,
+         head.name, found.rows, found.cols, data.size);
   }
-  return text;
+  found.counts.push_back(data.size / item);
+  return found;
 }
+
+template <class T>
+void convert(const char* data, int64_t count, double* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    T number;
+    std::memcpy(&number, data + i * static_cast<int64_t>(sizeof number), sizeof number);
+    out[i] = static_cast<double>(number);
+  }
+}
+
+using Convert = void (*)(const char*, int64_t, double*);
+constexpr Convert kConvert[] = {
+    nullptr,          convert<int8_t>,   convert<uint8_t>, convert<int16_t>, convert<uint16_t>,
+    convert<int32_t>, convert<uint32_t>, convert<float>,   nullptr,          convert<double>,
+    nullptr,          nullptr,           convert<int64_t>, convert<uint64_t>};
+
+// An element at the top of the file: the matrix in it, plain or packed.
+struct Element {
+  Element(std::ifstream& in, const std::string& path, int64_t at, int64_t file_size)
+      : tag(read_tag(in, path, at, file_size)),
+        bytes(in, path, tag[1], tag[0] == kCompressed),
+        end(at + 8 + int64_t{tag[1]}) {
+    if (tag[0] == kCompressed) bytes.read(tag.data(), 8);
+    if (tag[0] != kMatrix) {
+      fail(ErrorKind::data, "{}: the element at byte {} has type {}, expected a matrix", path, at,
+           tag[0]);
+    }
+  }
+
+  static std::array<uint32_t, 2> read_tag(std::ifstream& in, const std::string& path, int64_t at,
+                                          int64_t file_size) {
+    std::array<uint32_t, 2> words{};
+    if (!in.read(reinterpret_cast<char*>(words.data()), 8) || words[1] > file_size - at - 8) {
+      fail(ErrorKind::data, "{}: is truncated at byte {}", path, at);
+    }
+    return words;
+  }
+
+  std::array<uint32_t, 2> tag;
+  Bytes bytes;
+  int64_t end;
+};
 
 }  // namespace
 
-void check_mat_frame(const std::string& path, const std::string& name) {
+MatMatrix find_mat_matrix(const std::string& path, const std::string& name) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) {
     fail(ErrorKind::io, "{}: is a folder, a .mat file is needed", path);
@@ -226,28 +212,47 @@ void check_mat_frame(const std::string& path, const std::string& name) {
     fail(ErrorKind::data, "{}: is not a little-endian MATLAB version 5 file", path);
   }
   std::vector<std::string> names;
-  int64_t at = sizeof header;
-  while (at < file_size) {
-    uint32_t words[2];
-    if (!in.read(reinterpret_cast<char*>(words), 8) || words[1] > file_size - at - 8) {
-      fail(ErrorKind::data, "{}: is truncated at byte {}", path, at);
+  MatMatrix found;
+  for (int64_t at = sizeof header; at < file_size;) {
+    Element element(in, path, at, file_size);
+    MatrixParts parts(element.bytes, element.tag[1], path);
+    const Head head = read_head(parts);
+    if (head.name == name) {
+      found = check_matrix(parts, head, path);
+      found.at = at;
     }
-    const bool packed = words[0] == kCompressed;
-    Bytes bytes(in, path, words[1], packed);
-    uint32_t inner[2] = {words[0], words[1]};
-    if (packed) bytes.read(inner, 8);
-    if (inner[0] != kMatrix) {
-      fail(ErrorKind::data, "{}: the element at byte {} has type {}, expected a matrix", path, at,
-           inner[0]);
-    }
-    const bool passed = std::find(names.begin(), names.end(), name) == names.end();
-    names.push_back(check_matrix(MatrixParts(bytes, inner[1], path), path, name, passed));
-    bytes.expect_end();
-    at += 8 + int64_t{words[1]};
+    parts.skip_rest();
+    element.bytes.expect_end();
+    names.push_back(head.name);
+    at = element.end;
   }
   if (std::count(names.begin(), names.end(), name) != 1) {
     fail(ErrorKind::data, "{}: does not have exactly one variable '{}'; it holds {}", path, name,
          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  return found;
+}
+
+void read_mat_matrix(const std::string& path, const MatMatrix& matrix,
+                     const std::vector<MatSink>& sinks) {
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(matrix.at);
+  Element element(in, path, matrix.at, static_cast<int64_t>(std::filesystem::file_size(path)));
+  MatrixParts parts(element.bytes, element.tag[1], path);
+  read_head(parts);
+  for (size_t i = 0; i < sinks.size(); ++i) {
+    int64_t done = 0;
+    parts.next([&](uint32_t type, const char* data, int64_t size) {
+      const int64_t count = type_size(type) == 0 ? 0 : size / type_size(type);
+      if (count == 0 || done + count > matrix.counts[i]) {
+        parts.broken("the file changed while it was read");
+      }
+      double numbers[kPiece];
+      kConvert[type](data, count, numbers);
+      sinks[i](done, numbers, count);
+      done += count;
+    });
+    if (done != matrix.counts[i]) parts.broken("the file changed while it was read");
   }
 }
 

@@ -99,6 +99,46 @@ TEST(Mat, WrongNamesKindsAndValuesAreNamed) {
               HasSubstr("row 1 column 2: 0.5 is not a whole number"));
 }
 
+// MATLAB stores whole numbers of class double in the smallest type that holds them.
+TEST(Mat, ReadsNumbersOfEveryType) {
+  const test::TempFolder folder;
+  const auto values_of = [&](uint32_t type, const std::string& data) {
+    const std::string path = folder.write(
+        "types.mat", mat_file(matrix(kDoubleClass, 0, 1, 2, "x", element(type, data))));
+    const torch::Tensor x = read_mat_dense(path, "x");
+    return std::pair(x.data_ptr<double>()[0], x.data_ptr<double>()[1]);
+  };
+  EXPECT_EQ(values_of(1, bytes_of<int8_t>({-128, 127})), std::pair(-128., 127.));
+  EXPECT_EQ(values_of(2, bytes_of<uint8_t>({0, 255})), std::pair(0., 255.));
+  EXPECT_EQ(values_of(3, bytes_of<int16_t>({-32768, 32767})), std::pair(-32768., 32767.));
+  EXPECT_EQ(values_of(4, bytes_of<uint16_t>({0, 65535})), std::pair(0., 65535.));
+  EXPECT_EQ(values_of(5, bytes_of<int32_t>({-7, 1 << 30})), std::pair(-7., 1073741824.));
+  EXPECT_EQ(values_of(6, bytes_of<uint32_t>({7, 4294967295u})), std::pair(7., 4294967295.));
+  EXPECT_EQ(values_of(7, bytes_of<float>({0.5f, -3.f})), std::pair(0.5, -3.));
+  EXPECT_EQ(values_of(9, bytes_of<double>({0.1, -3})), std::pair(0.1, -3.));
+  EXPECT_EQ(values_of(12, bytes_of<int64_t>({-1, int64_t{1} << 40})), std::pair(-1., 0x1p40));
+  EXPECT_EQ(values_of(13, bytes_of<uint64_t>({1, uint64_t{1} << 63})), std::pair(1., 0x1p63));
+  for (const uint32_t type : {0, 8, 10, 11, 14, 16, 18}) {
+    EXPECT_THAT(error_of(ErrorKind::data, [&] { values_of(type, std::string(16, 'a')); }),
+                HasSubstr("types.mat"));
+  }
+}
+
+// Larger than one block of the reader; columns are stored one after the other.
+TEST(Mat, LargeMatricesAreWhole) {
+  const test::TempFolder folder;
+  const int64_t rows = 701, cols = 13;
+  std::vector<double> by_columns;
+  for (int64_t i = 0; i < rows * cols; ++i) by_columns.push_back(static_cast<double>(i) / 7);
+  for (const bool packed : {false, true}) {
+    const std::string x = dense("x", rows, cols, by_columns);
+    const std::string path = folder.write("large.mat", mat_file(packed ? compressed(x) : x));
+    const torch::Tensor expected =
+        torch::arange(rows * cols, torch::kFloat64).div(7).view({cols, rows}).t();
+    EXPECT_TRUE(read_mat_dense(path, "x").equal(expected));
+  }
+}
+
 TEST(Mat, InconsistentSparseMatricesAreErrors) {
   const test::TempFolder folder;
   const auto refused = [&](const std::string& bytes) {
@@ -115,18 +155,18 @@ TEST(Mat, InconsistentSparseMatricesAreErrors) {
   refused(sparse("A", 3, 3, {1, 0, 2}, {0, 1, 3, 3}, {1, 2}));
 }
 
-// matio reserves memory for the parts of a cell or a structure on its way to the wanted matrix, by
-// the size that the file declares: here 2^40 parts.
-TEST(Mat, CellsAndStructuresMayOnlyFollow) {
+// No memory is reserved for what they declare: here 2^40 parts.
+TEST(Mat, CellsStructuresAndTextAreSkipped) {
   const test::TempFolder folder;
   const std::string x = dense("x", 1, 2, {4, 7});
   for (const uint32_t array_class : {kCellClass, kStructClass}) {
-    const std::string large = matrix(array_class, 0, 1 << 20, 1 << 20, "large", "");
-    const std::string before = folder.write("before.mat", mat_file(large + x));
-    EXPECT_THAT(error_of(ErrorKind::data, [&] { read_mat_dense(before, "x"); }),
-                HasSubstr("'large' stands before 'x'"));
-    const std::string after = folder.write("after.mat", mat_file(x + large));
-    EXPECT_TRUE(read_mat_dense(after, "x").equal(torch::tensor({{4., 7.}}, torch::kFloat64)));
+    const std::string large = matrix(array_class, 0, 1 << 20, 1 << 20, "large", x);
+    for (const std::string& elements : {large + x, x + large, compressed(large) + compressed(x)}) {
+      const std::string path = folder.write("with.mat", mat_file(elements));
+      EXPECT_TRUE(read_mat_dense(path, "x").equal(torch::tensor({{4., 7.}}, torch::kFloat64)));
+      EXPECT_THAT(error_of(ErrorKind::data, [&] { read_mat_dense(path, "large"); }),
+                  HasSubstr("'large' is not a real matrix"));
+    }
   }
   const std::string text = matrix(kCharClass, 0, 1, 2, "text", element(kInt8, "ab"));
   const std::string path = folder.write("text.mat", mat_file(text + x));

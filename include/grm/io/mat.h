@@ -15,8 +15,8 @@ struct MatSparse {
   torch::Tensor value;  // [m] double
 };
 
-/// Variables of MATLAB version 5 files (what `save -v6` and `save -v7` write). Error(data) names
-/// file, variable and fault; Error(config) when the program was built without matio.
+/// Variables of MATLAB version 5 files (what `save -v6` and `save -v7` write), plain or compressed.
+/// Cells, structures and text beside them are skipped. Error(data) names file, variable and fault.
 MatSparse read_mat_sparse(const std::string& path, const std::string& name);
 
 /// A real matrix of any numeric class as [rows, cols] double.
