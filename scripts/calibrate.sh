@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The calibration figures of the engine: 3 seeds each, selection by validation. Needs GRM_DATA with
-# cora, photo and twitch. Finished runs are reused, so a stopped calibration goes on where it was.
+# cora, photo and twitch. Finished runs are reused, so a stopped calibration resumes where it was.
 #   scripts/calibrate.sh [FOLDER FOR RUNS]     writes results/calibration.{jsonl,md}
 set -euo pipefail
 cd "$(dirname "$0")/.."

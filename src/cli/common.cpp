@@ -80,7 +80,7 @@ void add_common(CLI::App& verb, Common& common, bool needs_data) {
   if (!needs_data) return;
   verb.add_option("--data-root", common.data_root, "folder of the datasets (default: $GRM_DATA)");
   verb.add_flag("--allow-missing", common.allow_missing,
-                "leave out test domains whose files are missing, and say so in the record");
+                "skip test domains whose files are missing, and say so in the record");
   verb.add_option("--device", common.device, "cpu, cuda, cuda:1 (a number) or auto (default: cpu)");
 }
 

@@ -47,16 +47,16 @@ Finding examine_threads() {
   const double quota = cpu_quota();
   if ((policy && std::string(policy) != "passive" && std::string(policy) != "PASSIVE") ||
       std::getenv("GOMP_SPINCOUNT")) {
-    threads.level = Level::mend;
+    threads.level = Level::fix;
     threads.advice =
         "waiting threads spin, which makes training up to ten times slower beside other work: "
         "unset OMP_WAIT_POLICY GOMP_SPINCOUNT";
   } else if (quota > 0 && used > std::ceil(quota)) {
-    threads.level = Level::mend;
+    threads.level = Level::fix;
     threads.advice = fmt::format("this container may use {:g} processors: --threads {:.0f}", quota,
                                  std::max(1.0, std::ceil(quota)));
   } else if (used > cores) {
-    threads.level = Level::mend;
+    threads.level = Level::fix;
     threads.advice = fmt::format("more threads than cores: --threads {}", cores);
   } else if (load[0] > cores) {
     threads.level = Level::note;
@@ -82,7 +82,7 @@ Finding examine_memory() {
                  "",
                  {}};
   if (total > 0 && available < kGiB) {
-    memory.level = Level::mend;
+    memory.level = Level::fix;
     memory.advice = "less than 1 GiB is free: end other programs, or train on smaller data";
   }
   return memory;
@@ -100,10 +100,10 @@ Finding examine_disk(const std::string& what, std::string path) {
   const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   Finding finding{what, bytes_text(free) + " free", Level::ok, "", {}};
   if ((disk.f_flag & ST_RDONLY) != 0) {
-    finding.level = Level::mend;
+    finding.level = Level::fix;
     finding.advice = "read-only: run grm elsewhere, or give --out and GRM_CACHE";
   } else if (free < kGiB) {
-    finding.level = Level::mend;
+    finding.level = Level::fix;
     finding.advice = "less than 1 GiB is free: checkpoints and caches may not fit";
   }
   return finding;
@@ -169,12 +169,12 @@ std::vector<Finding> examine(const Common& common, bool hashes) {
 }
 
 const char* level_text(Level level) {
-  return level == Level::ok ? "ok" : level == Level::note ? "note" : "mend";
+  return level == Level::ok ? "ok" : level == Level::note ? "note" : "fix";
 }
 
 void print_finding(const Finding& f) {
   std::string level = fmt::format("{:<4}", level_text(f.level));
-  if (f.level == Level::mend) level = ink(STDOUT_FILENO, Ink::red, level);
+  if (f.level == Level::fix) level = ink(STDOUT_FILENO, Ink::red, level);
   if (f.level == Level::note) level = ink(STDOUT_FILENO, Ink::yellow, level);
   print_wrapped(fmt::format("{} {:<15} ", level, f.what), f.value);
   if (!f.advice.empty()) print_wrapped(std::string(21, ' '), f.advice);
@@ -182,10 +182,10 @@ void print_finding(const Finding& f) {
 
 int doctor(const Common& common, bool strict, bool hashes) {
   const std::vector<Finding> found = examine(common, hashes);
-  int64_t to_mend = 0;
+  int64_t to_fix = 0;
   ordered_json checks = ordered_json::array();
   for (const Finding& f : found) {
-    to_mend += f.level == Level::mend ? 1 : 0;
+    to_fix += f.level == Level::fix ? 1 : 0;
     ordered_json check = {{"check", f.what},
                           {"value", f.value},
                           {"ok", f.level == Level::ok},
@@ -201,22 +201,22 @@ int doctor(const Common& common, bool strict, bool hashes) {
     }
   }
   if (common.json) {
-    print_json({{"checks", checks}, {"to_mend", to_mend}});
+    print_json({{"checks", checks}, {"to_fix", to_fix}});
   } else {
-    fmt::print("{}\n", to_mend == 0   ? "nothing is to be mended"
-                       : to_mend == 1 ? "one thing is to be mended"
-                                      : fmt::format("{} things are to be mended", to_mend));
+    fmt::print("{}\n", to_fix == 0   ? "nothing to fix"
+                       : to_fix == 1 ? "one thing to fix"
+                                     : fmt::format("{} things to fix", to_fix));
   }
-  return strict && to_mend > 0 ? kToMend : 0;
+  return strict && to_fix > 0 ? kToMend : 0;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Common& common, Action& action) {
-  CLI::App* verb = app.add_subcommand("doctor", "what this installation has, and what to mend");
+  CLI::App* verb = app.add_subcommand("doctor", "what this installation has, and what to fix");
   auto strict = std::make_shared<bool>(false), hashes = std::make_shared<bool>(false);
   add_common(*verb, common, true);
-  verb->add_flag("--strict", *strict, "exit code 3 if something is to be mended");
+  verb->add_flag("--strict", *strict, "exit code 3 if something needs fixing");
   verb->add_flag("--hashes", *hashes,
                  "SHA-256 of every data file, beside what the cache remembers; reads them all");
   verb->footer(

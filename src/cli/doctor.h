@@ -7,12 +7,12 @@
 
 namespace grm::cli {
 
-/// One thing that was looked at. `mend` is to be mended, `note` is worth knowing.
+/// One thing that was looked at. `fix` needs fixing, `note` is worth knowing.
 struct Finding {
-  enum class Level { ok, note, mend };
+  enum class Level { ok, note, fix };
   std::string what, value;
   Level level = Level::ok;
-  std::string advice;  // how to mend it
+  std::string advice;  // how to fix it
   ordered_json files;  // of a dataset, with --hashes
 };
 

@@ -76,7 +76,7 @@ Finding examine_library(const std::string& name) {
   const std::string file = blas_file();
   Finding blas{"blas", name == "unknown" && !file.empty() ? file : name, Level::ok, "", {}};
   if (name == "unknown") {
-    blas.level = Level::mend;
+    blas.level = Level::fix;
     blas.advice =
         "neither OpenBLAS nor MKL: the reference BLAS makes training 14 times slower. apt-get "
         "install libopenblas-dev, then update-alternatives --config "
@@ -98,7 +98,7 @@ Finding examine_core(const Cpu& cpu, const std::string& core) {
     finding.value += fmt::format(" (OPENBLAS_CORETYPE={})", told);
   }
   if (blas_core_too_old(cpu, core)) {
-    finding.level = Level::mend;
+    finding.level = Level::fix;
     finding.advice = fmt::format(
         "kernels for an older processor, this one has {}: training takes up to twice as long. {}",
         cpu.avx512 ? "AVX-512" : "AVX2 and FMA", core_advice(cpu));
@@ -116,7 +116,7 @@ Finding examine_rate(const Cpu& cpu, const std::string& library, const std::stri
                                100 * rate / peak, cores, cores == 1 ? "" : "s", clock);
   }
   if (rate < kSlowest) {
-    speed.level = library == "unknown" ? Level::mend : Level::note;
+    speed.level = library == "unknown" ? Level::fix : Level::note;
     speed.advice = "slow for this century: check the BLAS above, or what else runs here";
   } else if (!cpu.vendor.empty() && rate < kExpected * peak) {
     speed.level = Level::note;

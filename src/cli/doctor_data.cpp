@@ -75,7 +75,7 @@ void compare_hashes(const std::string& root, const std::vector<std::string>& fil
   }
   if (agree > 0) finding.value += fmt::format(", {} as when they were read", agree);
   if (changed.empty()) return;
-  finding.level = Level::mend;
+  finding.level = Level::fix;
   finding.advice =
       fmt::format("{} changed since it was read; unless you changed it, fetch it again from {}",
                   changed.front(), published_at);
@@ -100,7 +100,7 @@ Finding examine_dataset(const std::string& root, const DatasetEntry& entry,
   if (missing.size() < files.size()) finding.value += ", " + bytes_text(bytes);
   if (!missing.empty()) {
     // Nothing there: nobody asked for it. A part: somebody did.
-    finding.level = missing.size() == files.size() ? Level::note : Level::mend;
+    finding.level = missing.size() == files.size() ? Level::note : Level::fix;
     finding.advice =
         fmt::format("missing {}{}; published at {}{}", missing.front(),
                     missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : "",
@@ -129,7 +129,7 @@ std::vector<Finding> examine_data(const Common& common, bool hashes) {
     folder.level = Level::note;
     folder.advice = "set GRM_DATA or --data-root for the published datasets";
   } else if (!fs::is_directory(root, ignored)) {
-    folder.level = Level::mend;
+    folder.level = Level::fix;
     folder.advice = "is not a folder; set GRM_DATA or --data-root to the one with the datasets";
   }
   std::vector<Finding> found = {folder};
@@ -143,7 +143,7 @@ std::vector<Finding> examine_data(const Common& common, bool hashes) {
     try {
       compare_hashes(root, files, known, entry.published_at, found.back());
     } catch (const Error& error) {
-      found.back().level = Level::mend;
+      found.back().level = Level::fix;
       found.back().advice = error.what();
     }
   }
@@ -164,7 +164,7 @@ Finding examine_cache() {
     write_file_atomic(folder + "/.writable", "");
     fs::remove(folder + "/.writable");
   } catch (const std::exception& error) {
-    finding.level = Level::mend;
+    finding.level = Level::fix;
     finding.advice = fmt::format("{}; set GRM_CACHE to a folder that can be written", error.what());
     return finding;
   }

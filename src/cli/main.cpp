@@ -90,8 +90,8 @@ int run_action(const Common& common, const grm::cli::Action& action, int argc, c
     return report(common, error);
   } catch (const grm::Interrupted& stop) {
     return report(common, "interrupted",
-                  fmt::format("stopped; a checkpoint is in {}. To go on from it:\n  {}",
-                              stop.what(), resume_command(argc, argv)),
+                  fmt::format("stopped; a checkpoint is in {}. To resume it:\n  {}", stop.what(),
+                              resume_command(argc, argv)),
                   grm::cli::kInterrupted);
   } catch (const std::bad_alloc&) {
     return report(common, "memory", "out of memory", kDevice);

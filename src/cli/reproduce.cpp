@@ -160,7 +160,7 @@ int reproduce(const ReproduceFlags& flags, const Common& common) {
     progress.clear();
     if (outcome.interrupted) {
       fmt::print(stderr,
-                 "grm: stopped; the same command goes on, with --table-only it prints what "
+                 "grm: stopped; the same command resumes it, and with --table-only prints what "
                  "is there\n");
       return kInterrupted;
     }

@@ -47,7 +47,7 @@ void print_trouble(const char* what, const std::vector<study::CellRow>& rows) {
   }
 }
 
-// `verb` and the file name give the line that goes on with a stopped study.
+// `verb` and the file name give the line that resumes a stopped study.
 int report(const study::StudySpec& spec, const study::Outcome& outcome, const StudyFlags& flags,
            const Common& common, const char* verb) {
   const bool stopped = outcome.interrupted;
@@ -64,7 +64,7 @@ int report(const study::StudySpec& spec, const study::Outcome& outcome, const St
                 {"seconds", outcome.seconds}});
   }
   if (stopped) {
-    fmt::print(stderr, "grm: stopped; 'grm study {} {}' with the same --db and --out goes on\n",
+    fmt::print(stderr, "grm: stopped; 'grm study {} {}' with the same --db and --out resumes it\n",
                verb, flags.file);
   } else if (!common.quiet && !common.json) {
     const auto done = outcome.states.find("done");
@@ -209,7 +209,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
   run_verb->footer(
       "Examples:\n"
       "  grm study run quick                 a ready study, see 'grm study list'\n"
-      "  grm study run my.toml --jobs 4      a killed or stopped study goes on with the same line\n"
+      "  grm study run my.toml --jobs 4      the same line resumes a killed or stopped study\n"
       "  grm study run my.toml --dry-run     what would be run, and for how long");
   run_verb->callback(
       [=, &common, &action] { action = [=, &common] { return run(*flags, common, false); }; });
@@ -221,7 +221,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "The study needs a section [tune]; see docs/studies.md.\n\n"
       "Examples:\n"
       "  grm study tune my.toml --dry-run    how many trials, and for how long\n"
-      "  grm study tune my.toml --jobs 4     goes on with the same line after a kill\n"
+      "  grm study tune my.toml --jobs 4     the same line resumes it after a kill\n"
       "  grm study status my                 the winners");
   tune_verb->callback(
       [=, &common, &action] { action = [=, &common] { return run(*flags, common, true); }; });
@@ -253,7 +253,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
   verb->footer(
       "Examples:\n"
       "  grm study list                      ready studies\n"
-      "  grm study run my.toml --jobs 4      the same line goes on after a kill\n"
+      "  grm study run my.toml --jobs 4      the same line resumes it after a kill\n"
       "  grm study status my\n"
       "  grm study table my --format markdown");
 }

@@ -221,7 +221,7 @@ int train(const TrainFlags& flags, const Common& common) {
   }
   common.use_device(columns.front().config->train.device);
   const Task task = load_within_memory(columns.front().config->dataset, common.data_context());
-  for (const std::string& name : task.missing) log_warning("{} is missing and left out", name);
+  for (const std::string& name : task.missing) log_warning("{} is missing: skipped", name);
   if (const std::string huge = huge_numbers(task); !huge.empty()) log_warning("{}", huge);
   for (const TrainedColumn& column : columns) show_memory(column, task, flags.verbose);
   for (TrainedColumn& column : columns) {
@@ -259,9 +259,9 @@ void add_train(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--epochs", flags->epochs, "training epochs")->check(whole_number(1));
   verb->add_option("--out", flags->out, "folder for runs")->capture_default_str();
   verb->add_flag("--resume", flags->resume,
-                 "go on with unfinished runs of the same configuration, reuse finished ones");
+                 "resume unfinished runs of the same configuration, reuse finished ones");
   verb->add_flag("--strict", flags->strict,
-                 "with --resume: refuse to go on with other threads, BLAS, CPU, device or program");
+                 "with --resume: refuse other threads, BLAS, CPU, device or program than before");
   verb->add_flag("-v,--verbose", flags->verbose, "also the memory that a run is expected to need");
   verb->footer(
       "Examples:\n"

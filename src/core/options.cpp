@@ -210,7 +210,7 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string best = nearest_word(word, candidates);
-  return best.empty() ? "" : fmt::format(", did you mean '{}'?", best);
+  return best.empty() ? "" : fmt::format(" (did you mean '{}'?)", best);
 }
 
 }  // namespace grm

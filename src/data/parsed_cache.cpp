@@ -53,7 +53,7 @@ io::TensorFile cached(const DataContext& context, const std::string& key,
   try {
     io::write_safetensors(path, file);
   } catch (const Error& error) {
-    log_warning("{}; going on without the cache", error.what());
+    log_warning("{}; continuing without the cache", error.what());
   }
   return file;
 }

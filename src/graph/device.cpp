@@ -71,7 +71,7 @@ torch::Device parse_device(const std::string& text) {
                       digits.find_first_not_of("0123456789") == std::string::npos;
   if ((text != "cuda" && !numbered) || !number) {
     const std::string meant = text.rfind("gpu", 0) == 0
-                                  ? ", did you mean 'cuda'?"
+                                  ? " (did you mean 'cuda'?)"
                                   : did_you_mean(text, {"cpu", "cuda", "auto"});
     fail(ErrorKind::config, "'{}' is not a device{}; expected cpu, cuda, cuda:0 (a number) or auto",
          text, meant);

@@ -1,8 +1,8 @@
 // DRNN: a distributionally robust network by group DRO (Sagawa et al., 2020), as in the baselines
 // of ARM (Zhang et al., 2021). Groups are the training domains, D of them.
 //
-//   q_g <- q_g exp(eta l_g) / sum_h q_h exp(eta l_h)      from the losses of this step, q_g = 1/D
-//   at first L   =  sum_g q_g l_g                                  q constant, one step per epoch
+//   q_g <- q_g exp(eta l_g) / sum_h q_h exp(eta l_h)      from the losses of this step; 1/D at first
+//   L   =  sum_g q_g l_g                                  q constant, one step per epoch
 //
 // q is updated before it is used, kept as log q for the whole run, and part of the checkpoint.
 // Prediction is a plain forward pass. With one domain q = 1 and the method is ERM.

@@ -2,11 +2,11 @@
 // graph (editors.h) look for edits that make the classifier's losses differ; the classifier
 // minimises the differences.
 //
-//   L_k       = l(f(X, A^k), y)            A^k: A with s pairs into every node flipped by editor k
-//   classifier: min Var(L_1..L_K) + beta_e Mean(L_1..L_K)                   Var with divisor K - 1
-//   editors:    max E[Var(L_1..L_K)]       by REINFORCE: reward Var, one step of AdamW
-//   beta_e    = beta, or with beta_ramp beta (1 + 9 e / E), e = 0, 1, ... the epochs before, E =
-//   ramp_epochs
+//   L_k         = l(f(X, A^k), y)          A^k: A with s pairs into every node flipped by editor k
+//   classifier:   min Var(L_1..L_K) + beta_e Mean(L_1..L_K)      Var with divisor K - 1
+//   editors:      max E[Var(L_1..L_K)]     by REINFORCE: reward Var, one step of AdamW
+//   beta_e      = beta
+//               = beta (1 + 9 e / E)       with beta_ramp: e epochs before this one, E = ramp_epochs
 //
 // mode = as_published: per epoch T times { K views, their losses, editor step }, then K fresh views
 // and one classifier step.

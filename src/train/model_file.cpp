@@ -35,7 +35,7 @@ std::string file_of(const std::string& path) {
   if (!std::filesystem::exists(file, ignored)) {
     fail(ErrorKind::data,
          "{} holds no model.safetensors: the run is unfinished ('grm train --resume' with its "
-         "options goes on) or this is not a run folder",
+         "options resumes it) or this is not a run folder",
          path);
   }
   return file;

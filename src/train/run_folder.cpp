@@ -53,7 +53,7 @@ RunFolder create_run_folder(const std::string& root, const RunConfig& config, in
 
 namespace {
 
-// A run may go on where it did not begin, so the device does not tell runs apart here.
+// A run may resume where it did not begin, so the device does not tell runs apart here.
 std::string without_device(const std::string& config) {
   const size_t at = config.find("\ndevice = ", config.find("\n[train]\n"));
   if (at == std::string::npos) return config;

@@ -40,7 +40,7 @@ class Run {
   RunRecord operator()() {
     if (folder_.has("state.safetensors")) {
       state_ = read_checkpoint(folder_.file("state.safetensors"), *method_);
-      log_info("going on after epoch {}", state_.epoch);
+      log_info("resuming after epoch {}", state_.epoch);
       begin_leg();
     } else {
       write_file_atomic(folder_.file("env.json"), environment_json(task_));
@@ -72,7 +72,7 @@ class Run {
     return view;
   }
 
-  // The same bits are promised for the same arithmetic: a run that goes on with another says so.
+  // The same bits are promised for the same arithmetic: a run that resumes with another says so.
   void begin_leg() const {
     const std::string path = folder_.file("env.json");
     const std::string environment = read_file(path);
@@ -84,12 +84,12 @@ class Run {
       fail(
           ErrorKind::config,
           "{}: the run began with another arithmetic ({}), so it would not end with the bits of an "
-          "undisturbed run; go on as it began, or without --strict",
+          "undisturbed run; resume it as it began, or without --strict",
           folder_.path(), list);
     }
     if (!list.empty()) {
       log_warning(
-          "{}: the run goes on with another arithmetic ({}); it will not end with the bits of an "
+          "{}: the run resumes with another arithmetic ({}); it will not end with the bits of an "
           "undisturbed run. env.json names each leg, --strict refuses",
           folder_.path(), list);
     }
@@ -227,7 +227,7 @@ class Run {
   TrainingState state_;
 };
 
-// A run that goes on with other data than it began with would be two runs; a finished one has the
+// A run that resumes with other data than it began with would be two runs; a finished one has the
 // scores of the data that was there then.
 void check_same_data(const RunFolder& folder, const Task& task) {
   const std::vector<DataChange> changes = folder.changes(task.hashes);
@@ -252,7 +252,7 @@ RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
     return Run(config, task, seed, folder, hooks)();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::io || !folder.has("state.safetensors")) throw;
-    fail(ErrorKind::io, "{}; once that is mended, --resume goes on from the last checkpoint",
+    fail(ErrorKind::io, "{}; once that is fixed, --resume continues from the last checkpoint",
          error.what());
   }
 }

@@ -47,11 +47,11 @@ while [ $kills -lt 40 ]; do
 done
 check "the last run is resumed" "$grm" train "${short[@]}" --out killed$runs --resume
 compare killed$runs
-resumed=$(cat killed*/sbm/grm/*/log.txt | grep -c "going on after epoch")
+resumed=$(cat killed*/sbm/grm/*/log.txt | grep -c "resuming after epoch")
 echo "$kills kills, $runs runs, $resumed from a checkpoint"
-check "some went on from a checkpoint" [ "$resumed" -gt 0 ]
+check "some resumed from a checkpoint" [ "$resumed" -gt 0 ]
 
-# Ctrl-C writes a checkpoint and says how to go on; --resume takes that advice.
+# Ctrl-C writes a checkpoint and says how to resume; --resume takes that advice.
 long=(train "${args[@]}" --epochs 100000 --set train.checkpoint_seconds=1000)
 "$grm" "${long[@]}" --out "it's stopped" > /dev/null 2> err &
 process=$!
@@ -67,8 +67,8 @@ before=$(jq -s 'last.epoch' "it's stopped"/sbm/grm/*/metrics.jsonl)
 bash -c "$(tail -n 1 err)" > /dev/null 2> err &
 process=$!
 wait_until bash -c "[ \$(jq -s last.epoch *stopped/sbm/grm/*/metrics.jsonl) -gt $before ]"
-check "that command goes on" [ "$(ls "it's stopped/sbm/grm" | wc -l)" = 1 ]
-check "in the same run" grep -q "going on after epoch" "it's stopped"/sbm/grm/*/log.txt
+check "that command resumes" [ "$(ls "it's stopped/sbm/grm" | wc -l)" = 1 ]
+check "in the same run" grep -q "resuming after epoch" "it's stopped"/sbm/grm/*/log.txt
 # Two in a row: no waiting for the epoch.
 child=$(pgrep -P $process || echo $process)
 kill -INT "$child" $process 2> /dev/null
@@ -83,7 +83,7 @@ process=$!
 wait_until bash -c "grep -q '\"epoch\":3,' short/sbm/grm/*/metrics.jsonl"
 kill -INT $process 2> /dev/null  # unless it was faster
 wait $process
-check "a stopped run goes on" "$grm" train "${short[@]}" --out short --resume
+check "a stopped run resumes" "$grm" train "${short[@]}" --out short --resume
 check "to the same bits" [ "$(model_hash short)" = "$expected" ]
 [ "$failures" = 0 ] || echo "kill moments: GRM_KILL_SEED=$seed"
 finish

@@ -29,9 +29,9 @@ run=$(echo full/sbm/erm/*)
 sum=$(sha256sum "$run/state.safetensors")
 expect_exit 3 "no room for the next checkpoint" bash -c \
   "ulimit -f 4; exec '$grm' train ${args[*]} --epochs 400 --out full --resume"
-check "the message says how to go on" grep -q -- "--resume goes on from the last checkpoint" err
+check "the message says how to resume" grep -q -- "--resume continues from the last checkpoint" err
 check "the checkpoint is the old one" [ "$(sha256sum "$run/state.safetensors")" = "$sum" ]
-check "and the run goes on from it" "$grm" train "${args[@]}" --epochs 400 --out full --resume
+check "and the run resumes from it" "$grm" train "${args[@]}" --epochs 400 --out full --resume
 check "in the same folder" [ "$(echo full/sbm/erm/*)" = "$run" ]
 check "to the bits of an undisturbed run" bash -c "
   '$grm' train ${args[*]} --epochs 400 --out plain > /dev/null 2>&1
@@ -48,7 +48,7 @@ if ${CC:-cc} -shared -fPIC -O1 -o jumps.so "$source_dir/tests/cli/clock_jumps.c"
   wait $process 2> /dev/null
   check "the preloaded clock is the program's" bash -c \
     "! ls -d jumps/sbm/erm/$(date +%Y)* 2> /dev/null"
-  expect_exit 0 "a run that goes on in another year" jumping --resume
+  expect_exit 0 "a run that resumes in another year" jumping --resume
   check "is the same run" [ "$(ls jumps/sbm/erm | wc -l)" = 1 ]
   check "with the same bits" bash -c \
     "cmp jumps/sbm/erm/*/model.safetensors plain/sbm/erm/*/model.safetensors"
@@ -116,7 +116,7 @@ wait_until bash -c "ls stopped/own/erm/*/state.safetensors"
 kill -INT $process
 wait $process
 check "Ctrl-C names a command" grep -q -- "--resume" err
-expect_exit 0 "which goes on" timeout 100 bash -c "$(tail -n 1 err)"
+expect_exit 0 "which resumes" timeout 100 bash -c "$(tail -n 1 err)"
 check "in the same run" [ "$(ls stopped/own/erm | wc -l)" = 1 ]
 expect_exit 0 "eval" "$grm" eval straight/own/erm/*
 expect_exit 0 "predict" "$grm" predict straight/own/erm/* --data "$own" --out predictions.csv
@@ -157,13 +157,13 @@ expect_exit 0 "doctor" "$grm" doctor --json
 check "it looks at all it should" jq -e '[.checks[].check] | contains(["torch", "threads", "blas",
   "sgemm", "cuda", "memory", "disk, here", "cache", "gnuplot", "graphviz", "chromium",
   "clang", "nvcc", "data root"])' out
-check "what is to be mended has advice" jq -e 'all(.checks[]; .ok or (.advice | length) > 0)' out
+check "what is to be fixed has advice" jq -e 'all(.checks[]; .ok or (.advice | length) > 0)' out
 check "CUDA: what this build has" jq -e '.checks[] | select(.check == "cuda") | .value | test("CPU only; .*GPU")' out
 for reference in /usr/lib/*/blas/libblas.so.3; do
   [ -e "$reference" ] || continue
   LD_LIBRARY_PATH=${reference%/*}:${reference%/blas/*}/lapack expect_exit 0 "doctor" "$grm" doctor --json
-  check "the reference BLAS is to be mended" jq -e '.checks[] | select(.check == "blas") |
-    .level == "mend" and (.value | test("libblas")) and (.advice | test("14 times slower.*libopenblas"))' out
+  check "the reference BLAS is to be fixed" jq -e '.checks[] | select(.check == "blas") |
+    .level == "fix" and (.value | test("libblas")) and (.advice | test("14 times slower.*libopenblas"))' out
 done
 GRM_CACHE=file/cache expect_exit 3 "doctor --strict" "$grm" doctor --strict
 check "the fix is named" grep -q "set GRM_CACHE to a folder that can be written" out
@@ -172,7 +172,7 @@ echo x > data/twitch/DE/musae_DE_target.csv
 expect_exit 0 "doctor --hashes" "$grm" doctor --hashes --data-root data --json
 check "hashes are those of sha256sum" jq -e \
   --arg h "$(sha256sum data/twitch/DE/musae_DE_target.csv | cut -d' ' -f1)" \
-  '.checks[] | select(.check == "data twitch") | .level == "mend" and .files[0].sha256 == $h' out
+  '.checks[] | select(.check == "data twitch") | .level == "fix" and .files[0].sha256 == $h' out
 mkdir -p cache/data
 touch cache/data/x.safetensors.tmp12-3
 expect_exit 0 "doctor with leftovers" "$grm" doctor --json

@@ -58,7 +58,7 @@ cp killed.json before.json
 check "another run has nothing to do" "$grm" study run s.toml "${flags[@]}" --db "$db" --out killed
 check "and changes nothing" bash -c \
   "'$grm' study status s --db '$db' --json | cmp - before.json"
-resumed=$(cat killed/*/*/*/log.txt | grep -c "going on after epoch")
+resumed=$(cat killed/*/*/*/log.txt | grep -c "resuming after epoch")
 echo "$(jq '[.cells[].attempts] | add' killed.json) attempts at 8 cells, $resumed from a checkpoint"
 [ "$failures" = 0 ] || echo "kill moments: GRM_KILL_SEED=$seed"
 finish

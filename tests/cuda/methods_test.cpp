@@ -1,5 +1,5 @@
 // Every method under every preset: a model gives the same logits on both devices, two runs on a GPU
-// give the same bits, and a run that began on one device goes on on the other.
+// give the same bits, and a run that began on one device resumes on the other.
 #include <gtest/gtest.h>
 #include <torch/types.h>
 

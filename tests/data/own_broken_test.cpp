@@ -83,11 +83,11 @@ const std::vector<Broken>& broken_folders() {
       {"NotToml", [] { return toml("name = toy\n"); }, "dataset.toml:1:9: this is not TOML",
        "quotes"},
       {"UnknownKey", [] { return top("metrc = \"accuracy\""); },
-       "dataset.toml:4:1: dataset.toml has no key 'metrc', did you mean 'metric'", "remove it"},
+       "dataset.toml:4:1: dataset.toml has no key 'metrc' (did you mean 'metric'", "remove it"},
       {"KeyInTheWrongSection", [] { return end("missing = \"mean\"\n"); },
        "dataset.toml:10:1: [test] has no key 'missing'", "move 'missing' above"},
       {"UnknownLevel", [] { return toml(description("nodes")); },
-       "dataset.toml:2:9: level = \"nodes\" is unknown, did you mean 'node'", "node, graph"},
+       "dataset.toml:2:9: level = \"nodes\" is unknown (did you mean 'node'", "node, graph"},
       {"UnknownMetric", [] { return toml("name = \"t\"\nmetric = \"auc\"\n"); },
        "dataset.toml:2:10: metric = \"auc\" is unknown", "accuracy, roc_auc, macro_f1"},
       {"NoName", [] { return toml("level = \"node\"\n"); },
@@ -210,7 +210,7 @@ const std::vector<Broken>& broken_folders() {
       {"ColumnWithoutAName", [] { return table("a/nodes.csv", "id,label,,age\n"); },
        "a/nodes.csv:1:3: this column has no name", "first line"},
       {"NoIds", [] { return table("a/nodes.csv", "ids,label,age,height\n"); },
-       "a/nodes.csv:1: there is no column 'id', did you mean 'ids'", "[csv] id"},
+       "a/nodes.csv:1: there is no column 'id' (did you mean 'ids'", "[csv] id"},
       {"AnotherSeparator", [] { return table("a/nodes.csv", "id;label;age\nn1;0;1\n"); },
        "a/nodes.csv:1: there is no column 'id'", "separator = \";\""},
       {"NoLabels", [] { return table("a/nodes.csv", "id,klass,age\nn1,0,1\n"); },
@@ -242,7 +242,7 @@ const std::vector<Broken>& broken_folders() {
       {"EdgeOfNoNode", [] { return table("a/edges.csv", "source,target\nn1,n2\nn2,n9\n"); },
        "a/edges.csv:3:2: node 'n9' is not in nodes.csv", "remove the edge"},
       {"EdgesWithoutTargets", [] { return table("a/edges.csv", "source,taget\nn1,n2\n"); },
-       "a/edges.csv:1: there is no column 'target', did you mean 'taget'", "[csv] target"},
+       "a/edges.csv:1: there is no column 'target' (did you mean 'taget'", "[csv] target"},
       {"ColumnThatADomainLacks", [] { return table("b/nodes.csv", "id,label,age\nn1,0,1\n"); },
        "b/nodes.csv:1: there is no column 'height'", "the same columns"},
       {"ColumnThatOnlyOneDomainHas",
@@ -271,7 +271,7 @@ const std::vector<Broken>& broken_folders() {
          }
          return files;
        },
-       "a/nodes.csv:3:2: the label 'ilicit' is none of the classes licit, illicit, did you mean",
+       "a/nodes.csv:3:2: the label 'ilicit' is none of the classes licit, illicit (did you mean",
        "correct it"},
       {"LabelsWithFractions",
        [] { return nodes_of_a("n1,0.5,1,2\nn2,1.25,1,2\nn3,2,1,2\nn4,0,1,2\n"); },
@@ -307,7 +307,7 @@ const std::vector<Broken>& broken_folders() {
        "edges_between = \"drop\""},
       {"NoColumnOfDomains",
        [] { return shared("dataset.toml", description("node", "domain = \"moth\"\n")); },
-       "nodes.csv:1: there is no column 'moth', did you mean 'month'", "domain ="},
+       "nodes.csv:1: there is no column 'moth' (did you mean 'month'", "domain ="},
       // Sets of graphs in tables
       {"NoTableOfGraphs", [] { return without(test::graph_tables(), "a/graphs.csv"); },
        "a/graphs.csv: there is no such file", "[csv]"},
@@ -332,7 +332,7 @@ const std::vector<Broken>& broken_folders() {
        },
        "a.npz: cannot be read as a .npz archive", "numpy.savez"},
       {"NoEdgeIndex", [] { return renamed("edge_index", "edge_idx"); },
-       "a.npz: there is no array 'edge_index', did you mean 'edge_idx'", "[2, edges]"},
+       "a.npz: there is no array 'edge_index' (did you mean 'edge_idx'", "[2, edges]"},
       {"EdgeIndexLyingDown",
        [] {
          return arrays("edge_index", int_array("(4, 2)", {0, 1, 1, 2, 2, 3, 3, 0}));

@@ -31,7 +31,7 @@ TEST(ExplainRuns, AnItemIsFoundByNameThenByIndex) {
   EXPECT_EQ(find_item(domain, "2"), 1);  // a name that looks like an index is the name
   EXPECT_EQ(find_item(domain, "0"), 0);
   EXPECT_THAT(test::error_of(ErrorKind::config, [&] { find_item(domain, "acount-4711"); }),
-              HasSubstr("no node of may is called that, did you mean 'account-4711'?; or give its "
+              HasSubstr("no node of may is called that (did you mean 'account-4711'?); or give its "
                         "index, 0 .. 2"));
   Domain unnamed = domain;
   unnamed.item_names.clear();
@@ -48,7 +48,7 @@ TEST(ExplainRuns, ADomainIsFoundByItsNameOrByTheNameOfTheItem) {
   EXPECT_EQ(find_domain(domains, "", "c").name, "june");
   EXPECT_EQ(find_domain(domains, "", "0").name, "may");
   EXPECT_THAT(test::error_of(ErrorKind::config, [&] { find_domain(domains, "jun", "0"); }),
-              HasSubstr("did you mean 'june'?; it has may, june"));
+              HasSubstr("did you mean 'june'?); it has may, june"));
 }
 
 TEST(ExplainRuns, RankCorrelationOfHandExamples) {

@@ -14,7 +14,7 @@ if grep -qw avx2 /proc/cpuinfo; then
   check "and fits this processor" test "$(core level)" = ok
   OPENBLAS_CORETYPE=Prescott expect_exit 3 "kernels of 2004" "$grm" doctor --json --strict
   check "are named" test "$(core value)" = "Prescott (OPENBLAS_CORETYPE=Prescott)"
-  check "are to be mended" test "$(core level)" = mend
+  check "are to be fixed" test "$(core level)" = fix
   check "with the way out" grep -q "unset OPENBLAS_CORETYPE" <(core advice)
 fi
 check "the rate is set beside the peak" jq -e '.checks[] | select(.check == "sgemm") | .value | test("% of what")' out

@@ -56,18 +56,18 @@ refused "'sbm' was not expected here, did you mean '--dataset sbm'\?" train sbm
 refused "'erm,grm' was not expected here, did you mean '--method erm,grm'\?" train erm,grm
 
 # Values.
-refused "'grn' is not a method, did you mean 'grm'\?" train --method grn
-refused "'twich' is not a dataset, did you mean 'twitch'\?" train --dataset twich
-refused "'gpu' is not a device, did you mean 'cuda'\?" train --device gpu
-refused "'cup' is not a device, did you mean 'cpu'\?" train --device cup
-refused "'centerd' is not a preset of grm, did you mean 'centred'\?" train --method grm:centerd
-refused "--format: 'markdwn' is not one of .*, did you mean 'markdown'\?" study table quick --format markdwn
-refused "--color: 'allways' is not one of auto, always, never, did you mean 'always'\?" doctor --color allways
+refused "'grn' is not a method \(did you mean 'grm'\?\)" train --method grn
+refused "'twich' is not a dataset \(did you mean 'twitch'\?\)" train --dataset twich
+refused "'gpu' is not a device \(did you mean 'cuda'\?\)" train --device gpu
+refused "'cup' is not a device \(did you mean 'cpu'\?\)" train --device cup
+refused "'centerd' is not a preset of grm \(did you mean 'centred'\?\)" train --method grm:centerd
+refused "--format: 'markdwn' is not one of .* \(did you mean 'markdown'\?\)" study table quick --format markdwn
+refused "--color: 'allways' is not one of auto, always, never \(did you mean 'always'\?\)" doctor --color allways
 refused "--method: the value is empty" train --method ""
 refused "--dataset: the value is empty" train --dataset ""
 refused "--method erm,,grm: a name beside a comma is missing" train --method erm,,grm
 refused "--set lr=0.1: the section is missing, did you mean 'method.lr=0.1'\?" train --set lr=0.1
-refused "method.hiden is not an option, did you mean 'hidden'\?" train --method erm --set method.hiden=3
+refused "method.hiden is not an option \(did you mean 'hidden'\?\)" train --method erm --set method.hiden=3
 
 # What is missing is named in words.
 refused "--epochs needs a value" train --epochs

@@ -21,8 +21,8 @@ struct ContrastTerms {
 ///   a_i   = -log [ e^{c(z1_i,z2_i)/tau} / (sum_{j != i} e^{c(z1_i,z1_j)/tau}
 ///                                          + sum_j e^{c(z1_i,z2_j)/tau}) ]
 ///   b_i   = the same with the views swapped,  l_i = (a_i + b_i) / 2
-///   ccl_i = -log [ e^{c(z1_i,z2_i)} / sum_{j: y1_j = y2_i} e^{c(z1_i,z2_j)} ]  if y1_i = y2_i,
-///   else 0.
+///   ccl_i = -log [ e^{c(z1_i,z2_i)} / sum_{j: y1_j = y2_i} e^{c(z1_i,z2_j)} ]   if y1_i = y2_i
+///         = 0                                                                   otherwise
 /// Cosines exist in tiles of `block` x `block` nodes only, each computed twice: once for the sums
 /// and once for the gradient, which is ready when this returns. Memory is O(n h + block^2); block =
 /// 0 is 512, and 4096 on a GPU.

@@ -14,8 +14,8 @@ struct LatentSample {
   torch::Tensor kl;  // [n]
 };
 
-/// heads: [n, 2k], mu and raw side by side; log sigma = clamp(raw + shift, kLogSigmaLow,
-/// kLogSigmaHigh).
+/// heads: [n, 2k], mu and raw side by side.
+///   log sigma = clamp(raw + shift, kLogSigmaLow, kLogSigmaHigh)
 ///   z = mu + sigma eps            (mu where eps: [n, k] is undefined)
 ///   kl_i = KL(N(mu_i, sigma_i^2) || N(0, I)), as gaussian_kl.
 LatentSample latent_sample(const torch::Tensor& heads, double shift, const torch::Tensor& eps);

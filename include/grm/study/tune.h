@@ -46,7 +46,7 @@ std::vector<Winner> winners(const Store& store, const std::string& study);
 /// The winners' runs on the study's own seeds, with train.test = selected.
 std::vector<PlannedCell> final_cells(const StudySpec& spec, const std::vector<Winner>& chosen);
 
-/// Trials, choice and final runs; goes on where an earlier call was stopped. The outcome counts
+/// Trials, choice and final runs; resumes where an earlier call was stopped. The outcome counts
 /// both phases.
 Outcome tune_study(const StudySpec& spec, const RunnerOptions& options, const RunnerHooks& hooks);
 

@@ -9,7 +9,7 @@
 
 namespace grm {
 
-/// Where a run stands after an epoch: all that is needed to go on to the same final bits. Random
+/// Where a run stands after an epoch: all that is needed to resume to the same final bits. Random
 /// streams are named by seed and epoch, so there is no generator state to keep.
 struct TrainingState {
   int64_t epoch = 0;          // epochs done

@@ -49,7 +49,7 @@ struct EpochReport {
 struct RunHooks {
   std::function<void(const EpochReport&)> on_epoch;
   std::function<bool()> interrupted;  // true: write a checkpoint and stop
-  bool strict = false;  // refuse to go on with other threads, BLAS, CPU, device or program
+  bool strict = false;  // refuse to resume with other threads, BLAS, CPU, device or program
 };
 
 /// Thrown when hooks.interrupted answered true; the checkpoint is written.

@@ -10,7 +10,7 @@
 #include "grm/data/own_data.h"
 
 // Reading own data: the files of this folder share one sink of problems. Loading stops at the first
-// one, checking goes on as far as anything can still be read; the code is the same.
+// one, checking continues as far as anything can still be read; the code is the same.
 namespace grm::own {
 
 /// Thrown when nothing more can be read of what was asked for; the reason is in the sink.

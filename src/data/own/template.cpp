@@ -49,7 +49,7 @@ constexpr char kGraphFiles[] =
 )";
 
 constexpr char kTail[] =
-    R"(# edges_between = "drop"   # with `domain`: leave out edges that join two domains
+    R"(# edges_between = "drop"   # with `domain`: skip edges that join two domains
 
 [train]
 domains = ["first"]

@@ -1,8 +1,7 @@
 // Generative Risk Minimization (Wang et al., TMLR 2025).
 //
-//   G -> Q(Z|G) -> z -> (xhat, ehat) -> classifier            generator g and classifier f
-//   L = L_s + alpha (KL_z + KL_e) + beta L_d                  supervision, regularisation,
-//   invariance
+//   G -> Q(Z|G) -> z -> (xhat, ehat) -> classifier     generator g and classifier f
+//   L = L_s + alpha (KL_z + KL_e) + beta L_d           supervision, regularisation, invariance
 //
 // The equations are in generator.h / encoder.cpp / decoder.cpp (Eq. 4 to 6), losses.cpp (L_r, L_d)
 // and model.cpp (how they are put together); this file draws batches and takes steps.

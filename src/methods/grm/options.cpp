@@ -94,7 +94,7 @@ void GrmOptions::declare_losses(OptionList& list) {
               "h_i from one encoder pass over the domain graph, or from a pass over the subgraph "
               "induced by each V_i^D");
   list.choice("ablation", ablation, {"none", "R", "I", "V"},
-              "leave out the regularisation loss, the invariance loss, or the sampling");
+              "train without the regularisation loss, the invariance loss, or the sampling");
 }
 
 void GrmOptions::declare_influence(OptionList& list) {

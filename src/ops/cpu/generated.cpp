@@ -73,8 +73,9 @@ void forward(const Task<T>& task, int64_t graph) {
   product<T>(n, n, width, e, p, task.x + first * width, width, task.y + first * width, width);
 }
 
-// With G_ij = <dy_i, x_j>, M = G + G^T, r = degree^-1/2 and u_i = r_i^2 t_i / 2, t_i = sum_j r_i
-// r_j e_ij M_ij: the gradient of s_ij, taken with that of s_ji, is
+// With G_ij = <dy_i, x_j>, M = G + G^T, r = degree^-1/2, u_i = r_i^2 t_i / 2 and
+//   t_i  = sum_j r_i r_j e_ij M_ij,
+// the gradient of s_ij, taken with that of s_ji, is
 //   H_ij = e_ij (1 - e_ij) (r_i r_j M_ij - u_i - u_j + 2 dkl share (s_ij - logit theta)),
 // and df = H f, dx = D^-1/2 E D^-1/2 dy.
 template <class T>
