@@ -34,7 +34,7 @@ int init(const InitFlags& flags, const Common& common) {
   const std::string path = (std::filesystem::path(flags.folder) / "dataset.toml").string();
   const std::string text = own_data_template(flags.level, name_of(flags.folder));
   if (std::filesystem::exists(path)) {
-    fail(ErrorKind::io, "{}: is there already and stays as it is; remove it to begin anew", path);
+    fail(ErrorKind::io, "{}: exists already and was not changed; remove it to start over", path);
   }
   write_file_atomic(path, text);
   if (common.json) {
@@ -95,7 +95,7 @@ void add_data_init(CLI::App& data, Common& common, Action& action) {
   verb->add_option("--level", flags->level, "what is classified: node or graph")
       ->capture_default_str();
   verb->footer(
-      "A dataset.toml that is there already is not touched.\n\n"
+      "An existing dataset.toml is not touched.\n\n"
       "Examples:\n"
       "  grm data init payments\n"
       "  grm data init molecules --level graph");

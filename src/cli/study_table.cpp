@@ -48,7 +48,7 @@ std::string export_text(const TableFlags& flags) {
   report::Results results = read_results(store, flags.study);
   if (flags.trials) {
     if (!store.study(flags.study).tuned) {
-      fail(ErrorKind::config, "study '{}' has no trials: it is no search", flags.study);
+      fail(ErrorKind::config, "study '{}' has no trials: it is not a search", flags.study);
     }
     results = {store.results(flags.study, "trial"), {}};
   }

@@ -23,7 +23,7 @@ void check_cuda(int index) {
   const int count = cuda_devices();
   if (count == 0) {
     fail(ErrorKind::device,
-         "no GPU is there, or its driver does not answer (see nvidia-smi); use --device cpu");
+         "there is no GPU, or its driver does not answer (see nvidia-smi); use --device cpu");
   }
   if (index >= count) {
     fail(ErrorKind::device, "there is no device cuda:{}: the last one is cuda:{}", index,

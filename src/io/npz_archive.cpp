@@ -28,7 +28,7 @@ constexpr int64_t kBlock = int64_t{1} << 20;  // bytes that are unpacked at a ti
 int64_t believable_size(const zip_stat_t& stat, int64_t archive_size, const std::string& where) {
   constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
   if ((stat.valid & kNeeded) != kNeeded) {
-    fail(ErrorKind::data, "{}: the archive does not tell its size", where);
+    fail(ErrorKind::data, "{}: the archive does not say its size", where);
   }
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
     fail(ErrorKind::data, "{}: compression method {} is not read, only stored and deflated entries",

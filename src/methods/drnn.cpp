@@ -99,7 +99,7 @@ class Drnn final : public BackboneMethod {
     if (found == rest.end() || found->second.scalar_type() != torch::kFloat64) {
       fail(ErrorKind::data,
            "the checkpoint has no domain weights 'logq' in double; it was written "
-           "by another method or version, start the run anew");
+           "by another method or version; start a new run");
     }
     const torch::Tensor kept = found->second.contiguous();
     log_q_.assign(kept.data_ptr<double>(), kept.data_ptr<double>() + kept.numel());

@@ -166,7 +166,7 @@ int64_t trial_count(const StudySpec& spec) {
   if (tune.trials != 0 && tune.trials != points + 1) {
     fail(ErrorKind::config,
          "{}: trials = {}, but the grid has {} points and trial 0 is the method as it stands; "
-         "leave 'trials' out",
+         "remove 'trials'",
          tune.place, tune.trials, points);
   }
   return points + 1;

@@ -156,7 +156,7 @@ std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::
     const std::string name(section.str());
     if (!table.is_table()) {
       if (name == "seed") continue;  // the files that runs leave behind carry their seed
-      fail(ErrorKind::config, "{}: '{}' stands outside of [dataset], [method] and [train]",
+      fail(ErrorKind::config, "{}: '{}' is outside [dataset], [method] and [train]",
            place(origin, table.source()), name);
     }
     for (const auto& [key, value] : *table.as_table()) {

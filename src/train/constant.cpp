@@ -53,7 +53,8 @@ std::vector<ConstantAnswer> constant_answers(const std::string& metric,
   std::vector<ConstantAnswer> answers;
   const bool alike = metric == to_string(MetricKind::roc_auc);
   if (alike && !training.empty()) {
-    answers.push_back({"constant", "constant", "one answer for all, whichever", training});
+    answers.push_back(
+        {"constant", "constant", "the same answer for all, whichever it is", training});
   } else if (!training.empty()) {
     answers.push_back({"constant", "train majority", "always training's majority class", training});
   }

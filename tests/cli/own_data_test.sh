@@ -6,7 +6,7 @@ expect_exit 0 "init" "$grm" data init payments
 check "the template is there" test -s payments/dataset.toml
 check "its name is that of the folder" grep -q '^name = "payments"' payments/dataset.toml
 expect_exit 3 "init does not overwrite" "$grm" data init payments
-check "and says so" grep -q "is there already" err
+check "and says so" grep -q "exists already" err
 expect_exit 0 "init of graphs" "$grm" data init molecules --level graph --json
 check "JSON names the file" jq -e '.written == "molecules/dataset.toml"' out
 check "the level is in it" grep -q '^level = "graph"' molecules/dataset.toml

@@ -128,7 +128,7 @@ const std::vector<Broken>& broken_folders() {
              "name = \"t\"\n[train]\ndomains = [\"../a\"]\n[validation]\n"
              "domains = [\"b\"]\n");
        },
-       "dataset.toml:3:12: '../a' is no name of a file", "without path"},
+       "dataset.toml:3:12: '../a' is not the name of a file", "without path"},
       {"DomainWithoutFiles",
        [] {
          Files files = test::table_folder();
@@ -156,7 +156,7 @@ const std::vector<Broken>& broken_folders() {
        "one of the two"},
       {"AnotherNumberOfLabelsThanClasses",
        [] { return top("labels = [\"x\", \"y\"]\nclasses = 3"); },
-       "dataset.toml:5:11: classes = 3, but 2 labels are named", "leave 'classes' out"},
+       "dataset.toml:5:11: classes = 3, but 2 labels are named", "remove 'classes'"},
       {"OneLabel", [] { return top("labels = [\"x\"]"); },
        "dataset.toml:4:10: one label, but at least 2 classes are needed", "all classes"},
       {"LabelNamedTwice", [] { return top("labels = [\"x\", \"y\", \"x\"]"); },
@@ -171,7 +171,7 @@ const std::vector<Broken>& broken_folders() {
        [] { return end("[columns]\nnumeric = [\"age\"]\nignore = [\"age\"]\n"); },
        "dataset.toml:12:11: column 'age' is named twice", "in one of"},
       {"LabelAsAFeature", [] { return end("[columns]\nnumeric = [\"label\"]\n"); },
-       "dataset.toml:11:12: column 'label' has a meaning of its own", "not features"},
+       "dataset.toml:11:12: column 'label' has a special meaning", "not features"},
       {"EdgeFeaturesOfNodes", [] { return end("[edge_columns]\nnumeric = [\"w\"]\n"); },
        "dataset.toml:11:11: edges have features at graph level only", "level = \"graph\""},
       {"LossForTwoClasses",
@@ -378,7 +378,7 @@ const std::vector<Broken>& broken_folders() {
        [] {
          return arrays("y", float_array("(4,)", {0, 1, 0.5, 1}));
        },
-       "a.npz: y[2] is 0.5, which is no class number", "into classes"},
+       "a.npz: y[2] is 0.5, which is not a class number", "into classes"},
       {"LabelBeyondTheClasses",
        [] {
          Files files = test::array_folder();
@@ -509,7 +509,7 @@ TEST(OwnCheck, AWholeColumnOfWordsIsToldThreeTimesAndThenCounted) {
   const test::TempFolder folder;
   const std::vector<std::string> list = texts(test::write_files(folder, nodes_of_a(rows)));
   ASSERT_EQ(list.size(), 4u);
-  EXPECT_THAT(list[3], HasSubstr("column 'age': 497 more cells of the column are no numbers"));
+  EXPECT_THAT(list[3], HasSubstr("column 'age': 497 more cells of the column are not numbers"));
 }
 
 TEST(OwnCheck, AFileWithThousandsOfProblemsIsCutAtAHundred) {

@@ -113,7 +113,7 @@ TEST(OwnColumns, CategoriesAreThoseOfTrainingAndOthersAreZeroWithANote) {
   EXPECT_THAT(column(task.test[0], 2), ElementsAre(0.F, 0.F, 0.F, 0.F));
   EXPECT_THAT(task.notes,
               ::testing::Contains(HasSubstr("domain c: 2 cells of column 'v' hold a category that "
-                                            "training has not, as 'green'")));
+                                            "training does not have, such as 'green'")));
 }
 
 TEST(OwnColumns, CategoriesComeFirstThenNumbersInTheOrderOfTheFirstTable) {

@@ -188,7 +188,7 @@ TEST(OwnData, GroupsOtherNamesAndSeparatorsAreFollowed) {
   EXPECT_EQ(task.validation[0].graph.edges->nnz(), 0);
   EXPECT_EQ(task.test[0].group, "late");
   EXPECT_THAT(task.notes, ::testing::Contains(HasSubstr("2 edges between domains")));
-  EXPECT_THAT(task.notes, ::testing::Contains(HasSubstr("left out: d")));
+  EXPECT_THAT(task.notes, ::testing::Contains(HasSubstr("skipped: d")));
 }
 
 TEST(OwnData, ANameThatIsAPathIsADatasetWithTheShortNameOfItsFile) {

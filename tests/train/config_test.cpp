@@ -64,7 +64,7 @@ TEST(Config, ErrorsNameFileLineAndTheNearestKey) {
   EXPECT_NE(message_of("[method]\nname = \"grm\"\n").find("no dataset is named"),
             std::string::npos);
   EXPECT_NE(message_of("x = 1\n[dataset]\nname = \"sbm\"\n[method]\nname = \"erm\"\n")
-                .find("stands outside"),
+                .find("'x' is outside [dataset], [method] and [train]"),
             std::string::npos);
 }
 

@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   if (!reason.empty()) return refuse(reason, words);
   grm::set_load_environment();
   execv(engine.c_str(), argv);
-  std::fprintf(stderr, "grm: %s cannot be started: %s; build or install grm anew\n", engine.c_str(),
-               std::strerror(errno));
+  std::fprintf(stderr, "grm: %s cannot be started: %s; build or install grm again\n",
+               engine.c_str(), std::strerror(errno));
   return kData;
 }

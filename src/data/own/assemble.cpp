@@ -14,10 +14,11 @@ bool is_empty(const Features& x) {
 void tell_unknown(const std::string& domain, const std::vector<Unknown>& unknown,
                   std::vector<std::string>& notes) {
   for (const Unknown& each : unknown) {
-    notes.push_back(fmt::format(
-        "domain {}: {} cells of column '{}' hold a category that training has not, as '{}'; they "
-        "are zero in all of its features",
-        domain, each.count, each.column, shown(each.first)));
+    notes.push_back(
+        fmt::format("domain {}: {} cells of column '{}' hold a category that training does not "
+                    "have, such as '{}'; they "
+                    "are zero in all of its features",
+                    domain, each.count, each.column, shown(each.first)));
   }
 }
 

@@ -36,9 +36,9 @@ Plan make_plan(const Description& d, const ColumnWords& words, const CsvFile& fi
       if (into == &ignored) plan.ignore.push_back(word.text);
       if (with_meaning.count(word.text) > 0) {
         if (into == &ignored) continue;
-        problems.add(d.problem(
-            word.place, fmt::format("column '{}' has a meaning of its own", shown(word.text)),
-            "ids, labels, graphs and domains are not features: remove it here"));
+        problems.add(d.problem(word.place,
+                               fmt::format("column '{}' has a special meaning", shown(word.text)),
+                               "ids, labels, graphs and domains are not features: remove it here"));
       } else if (file.find(word.text) < 0 && into != &ignored) {
         problems.add(d.problem(word.place,
                                fmt::format("{} has no column '{}'{}", file.path(), shown(word.text),
@@ -146,7 +146,7 @@ Columns ColumnReader::finish() {
   for (size_t k = 0; k < sources_.size(); ++k) {
     const Source& source = sources_[k];
     for (const auto& [count, what] :
-         {std::pair<int64_t, const char*>{source.bad, "cells of the column are no numbers"},
+         {std::pair<int64_t, const char*>{source.bad, "cells of the column are not numbers"},
           {source.missing, "values of the column are missing"}}) {
       if (count <= kTold) continue;
       problems_.add(

@@ -167,7 +167,7 @@ int64_t CsvFile::each_row(const std::function<void(const io::CsvRow&)>& row) con
   } catch (const FirstProblem&) {
     throw;
   } catch (const Error& error) {
-    problems_.stop(path_, error, "close the quote, or save the file anew");
+    problems_.stop(path_, error, "close the quote, or save the file again");
   }
   return skipped;
 }

@@ -94,11 +94,11 @@ class DescriptionReader : private TomlWords {
     d_.classes_place = place_of(node->source());
     const auto* value = node->as_integer();
     if (!value || value->get() < 2 || value->get() > 1000000) {
-      wrong(*node, "'classes' is a whole number from 2 on", "count the classes, or leave it out");
+      wrong(*node, "'classes' is a whole number from 2 on", "count the classes, or remove it");
     } else if (!d_.labels.empty() && value->get() != static_cast<int64_t>(d_.labels.size())) {
       wrong(*node,
             fmt::format("classes = {}, but {} labels are named", value->get(), d_.labels.size()),
-            "leave 'classes' out: the labels say it");
+            "remove 'classes': the labels say it");
     } else {
       d_.classes = value->get();
     }
@@ -157,7 +157,7 @@ class DescriptionReader : private TomlWords {
     if (edges && d_.level == "node" && (!into.numeric.empty() || !into.categorical.empty())) {
       wrong(*in->get(into.numeric.empty() ? "categorical" : "numeric"),
             "edges have features at graph level only",
-            "leave [edge_columns] out, or write level = \"graph\"");
+            "remove [edge_columns], or write level = \"graph\"");
       into.numeric.clear();
       into.categorical.clear();
     }
@@ -204,7 +204,8 @@ class DescriptionReader : private TomlWords {
       if (d_.csv.domain.empty() &&
           (name.text.find('/') != std::string::npos || name.text[0] == '.')) {
         problems_.add(d_.problem(
-            name.place, fmt::format("'{}' is no name of a file in this folder", shown(name.text)),
+            name.place,
+            fmt::format("'{}' is not the name of a file in this folder", shown(name.text)),
             "name the domain as its .npz file or its folder, without path and ending"));
         continue;
       }
@@ -226,7 +227,7 @@ class DescriptionReader : private TomlWords {
               "write domain = \"group\"");
       } else if (found == domain_at_.end()) {
         problems_.add(d_.problem(place_of(key.source()),
-                                 fmt::format("[groups] names '{}', which is no domain here{}",
+                                 fmt::format("[groups] names '{}', which is not a domain here{}",
                                              shown(name), did_you_mean(name, known)),
                                  "name a domain of [train], [validation] or [test]"));
       } else {

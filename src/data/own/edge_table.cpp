@@ -51,7 +51,7 @@ class EdgeReader {
     if (weight >= 0 && !tables_.by_graph) {
       context_.problems.warn({file_.path(), 1, weight + 1,
                               "edge weights are used at graph level only",
-                              "leave out [edge_columns] weight"});
+                              "remove [edge_columns] weight"});
     }
     return edges;
   }
@@ -98,7 +98,7 @@ class EdgeReader {
     const Strays& domains = between_domains_;
     if (domains.count > 0 && context_.d.drop_between) {
       context_.notes.push_back(
-          fmt::format("{}: {} edges between domains are left out", file_.path(), domains.count));
+          fmt::format("{}: {} edges between domains are skipped", file_.path(), domains.count));
     } else if (domains.count > 0) {
       context_.problems.add({file_.path(), domains.line, 0,
                              fmt::format("{}; {} such edges in all", domains.text, domains.count),

@@ -20,7 +20,7 @@ io::NpzArchive open(const std::string& path, Problems& problems) {
     return io::NpzArchive(path);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::config) throw;  // built without libzip: no fault of the file
-    problems.stop(path, error, "write it anew with numpy.savez");
+    problems.stop(path, error, "save it again with numpy.savez");
   }
 }
 
@@ -52,7 +52,7 @@ auto NpzArrays::checked(Read&& read) {
   try {
     return read();
   } catch (const Error& error) {
-    problems_.stop(path(), error, "write it anew with numpy.savez");
+    problems_.stop(path(), error, "save it again with numpy.savez");
   }
 }
 
@@ -166,9 +166,9 @@ torch::Tensor NpzArrays::labels(const std::string& name, int64_t size) {
         known.ne(known.floor()).logical_or(known.abs().gt(1e9)).logical_and(~known.isnan());
     if (wrong.any().item<bool>()) {
       const int64_t at = torch::nonzero(wrong)[0].item<int64_t>();
-      problem(
-          fmt::format("{}[{}] is {}, which is no class number", name, at, known[at].item<double>()),
-          "classes are counted 0, 1, 2, ...; cut a number to be predicted into classes");
+      problem(fmt::format("{}[{}] is {}, which is not a class number", name, at,
+                          known[at].item<double>()),
+              "classes are counted 0, 1, 2, ...; cut a number to be predicted into classes");
       return {};
     }
     array = torch::nan_to_num(known, -1.0);

@@ -90,7 +90,7 @@ class NpzReader {
       const bool back = i > 0 && g[i] < current;
       arrays_.problem(fmt::format("graph[{}] is {} after {}{}", i, g[i], i == 0 ? -1 : g[i - 1],
                                   back ? ": graphs must not interleave" : ""),
-                      back ? "sort the nodes by graph, and number the ends of edges anew"
+                      back ? "sort the nodes by graph, and renumber the ends of edges"
                            : "number the graphs 0, 1, 2, ... without a gap");
       return;
     }

@@ -85,7 +85,7 @@ void choose_domains(const ReadContext& context, const std::vector<std::string>& 
     if (tables.chosen[code] < 0) unused.push_back(known[code]);
   }
   if (unused.empty()) return;
-  context.notes.push_back(fmt::format("domains that no section names are left out: {}",
+  context.notes.push_back(fmt::format("domains that no section names are skipped: {}",
                                       shown(fmt::format("{}", fmt::join(unused, ", ")))));
 }
 

@@ -40,7 +40,7 @@ class TomlWords {
     } catch (const toml::parse_error& error) {
       const Place at = place_of(error.source());
       problems_.stop(about_.problem(at, fmt::format("this is not TOML: {}", error.description()),
-                                    "text stands in quotes, lists in [ ]; see 'grm data init'"));
+                                    "write text in quotes, lists in [ ]; see 'grm data init'"));
     } catch (const Error& error) {
       problems_.stop(about_.file, error);
     }
