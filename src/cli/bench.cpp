@@ -144,21 +144,21 @@ void print_report(const BenchReport& r, const RunConfig& config, const Task& tas
 
 int bench(const RunFlags& flags, int64_t epochs, bool evaluates, const Common& common) {
   watch_interrupt("\ngrm: stopping after this epoch\n");
-  const std::unique_ptr<RunConfig> config = make_config(flags, flags.method, common.device);
-  common.use_device(config->train.device);
-  const Task task = load_within_memory(config->dataset, common.data_context());
+  const RunConfig config = make_config(flags, flags.method, common.device);
+  common.use_device(config.train.device);
+  const Task task = load_within_memory(config.dataset, common.data_context());
   BenchOptions options;
   options.epochs = epochs;
   options.evaluate = evaluates;
-  options.seed = config->train.first_seed;
+  options.seed = config.train.first_seed;
   options.interrupted = interrupted;
   if (!common.quiet)
     options.say = [](const std::string& line) { say("grm bench: " + line + "\n"); };
-  const BenchReport report = run_bench(*config, task, options);
+  const BenchReport report = run_bench(config, task, options);
   if (common.json) {
-    print_json(to_json(report, *config, task));
+    print_json(to_json(report, config, task));
   } else {
-    print_report(report, *config, task);
+    print_report(report, config, task);
   }
   return 0;
 }

@@ -51,12 +51,12 @@ int list_datasets(const Common& common) {
       present += !context.root.empty() && std::filesystem::exists(context.root + "/" + file);
     }
     all.push_back({{"name", entry.name},
-                   {"level", entry.level},
+                   {"level", to_string(entry.level)},
                    {"summary", entry.summary},
                    {"published_at", entry.published_at},
                    {"files", files.size()},
                    {"files_present", present}});
-    rows.push_back({entry.name, entry.level,
+    rows.push_back({entry.name, to_string(entry.level),
                     files.empty() ? "generated" : fmt::format("{} of {}", present, files.size()),
                     entry.summary});
   }
@@ -156,7 +156,7 @@ int describe_task(const DataFlags& flags, const Common& common) {
     ordered_json domains = ordered_json::array();
     for (const DomainSummary& d : summaries) domains.push_back(summary_json(d));
     print_json({{"dataset", task.name},
-                {"level", task.level},
+                {"level", to_string(task.level)},
                 {"classes", task.classes},
                 {"loss", to_string(task.loss)},
                 {"metric", to_string(task.metric)},

@@ -32,7 +32,9 @@ std::string name_of(const std::string& folder) {
 
 int init(const InitFlags& flags, const Common& common) {
   const std::string path = (std::filesystem::path(flags.folder) / "dataset.toml").string();
-  const std::string text = own_data_template(flags.level, name_of(flags.folder));
+  const std::optional<Level> level = value_of<grm::Level>(flags.level);
+  if (!level) fail(ErrorKind::config, "level '{}': write node or graph", flags.level);
+  const std::string text = own_data_template(*level, name_of(flags.folder));
   if (std::filesystem::exists(path)) {
     fail(ErrorKind::io, "{}: exists already and was not changed; remove it to start over", path);
   }

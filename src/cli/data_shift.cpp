@@ -58,7 +58,7 @@ ordered_json to_json(const DomainShift& shift, bool sets) {
 }
 
 void print_report(const ShiftReport& report, const Task& task) {
-  const bool sets = task.level == "graph";
+  const bool sets = task.level == Level::graph;
   std::vector<std::pair<std::string, std::string>> shown = {
       {"features", "features"}, {"column", "column"}, {"spread", "spread"}, {"degrees", "degrees"}};
   if (sets) {
@@ -106,14 +106,14 @@ int shift(const ShiftFlags& flags, const Common& common) {
     print_report(report, task);
     return 0;
   }
-  const bool sets = task.level == "graph";
+  const bool sets = task.level == Level::graph;
   ordered_json training = {{"domains", ordered_json::array()}};
   for (const Domain& domain : task.training) training["domains"].push_back(domain.name);
   training.update(law_json(report.training, sets));
   ordered_json domains = ordered_json::array();
   for (const DomainShift& domain : report.domains) domains.push_back(to_json(domain, sets));
   print_json({{"dataset", task.name},
-              {"level", task.level},
+              {"level", to_string(task.level)},
               {"training", training},
               {"count_columns", report.count_columns},
               {"domains", domains},

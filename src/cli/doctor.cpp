@@ -21,7 +21,7 @@
 namespace grm::cli {
 namespace {
 
-using Level = Finding::Level;
+using Mark = Finding::Mark;
 constexpr int kToMend = 3;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
@@ -35,7 +35,7 @@ double cpu_quota() {
 Finding examine_threads() {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int used = grm::threads();
-  Finding threads{"threads", fmt::format("{} of {} cores", used, cores), Level::ok, "", {}};
+  Finding threads{"threads", fmt::format("{} of {} cores", used, cores), Mark::ok, "", {}};
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
     if (const char* value = std::getenv(name)) {
       threads.value += fmt::format(", {}={} (--threads decides)", name, value);
@@ -47,19 +47,19 @@ Finding examine_threads() {
   const double quota = cpu_quota();
   if ((policy && std::string(policy) != "passive" && std::string(policy) != "PASSIVE") ||
       std::getenv("GOMP_SPINCOUNT")) {
-    threads.level = Level::fix;
+    threads.level = Mark::fix;
     threads.advice =
         "waiting threads spin, which makes training up to ten times slower beside other work: "
         "unset OMP_WAIT_POLICY GOMP_SPINCOUNT";
   } else if (quota > 0 && used > std::ceil(quota)) {
-    threads.level = Level::fix;
+    threads.level = Mark::fix;
     threads.advice = fmt::format("this container may use {:g} processors: --threads {:.0f}", quota,
                                  std::max(1.0, std::ceil(quota)));
   } else if (used > cores) {
-    threads.level = Level::fix;
+    threads.level = Mark::fix;
     threads.advice = fmt::format("more threads than cores: --threads {}", cores);
   } else if (load[0] > cores) {
-    threads.level = Level::note;
+    threads.level = Mark::note;
     threads.advice = "other programs keep the cores busy: training takes longer until they end";
   }
   return threads;
@@ -78,11 +78,11 @@ Finding examine_memory() {
     total = most, available = std::min(available, most);
   Finding memory{"memory",
                  fmt::format("{} free of {}", bytes_text(available), bytes_text(total)),
-                 Level::ok,
+                 Mark::ok,
                  "",
                  {}};
   if (total > 0 && available < kGiB) {
-    memory.level = Level::fix;
+    memory.level = Mark::fix;
     memory.advice = "less than 1 GiB is free: end other programs, or train on smaller data";
   }
   return memory;
@@ -95,15 +95,15 @@ Finding examine_disk(const std::string& what, std::string path) {
   }
   struct statvfs disk {};
   if (statvfs(path.empty() ? "." : path.c_str(), &disk) != 0) {
-    return {what, "unknown", Level::note, "the free space cannot be told", {}};
+    return {what, "unknown", Mark::note, "the free space cannot be told", {}};
   }
   const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
-  Finding finding{what, bytes_text(free) + " free", Level::ok, "", {}};
+  Finding finding{what, bytes_text(free) + " free", Mark::ok, "", {}};
   if ((disk.f_flag & ST_RDONLY) != 0) {
-    finding.level = Level::fix;
+    finding.level = Mark::fix;
     finding.advice = "read-only: run grm elsewhere, or give --out and GRM_CACHE";
   } else if (free < kGiB) {
-    finding.level = Level::fix;
+    finding.level = Mark::fix;
     finding.advice = "less than 1 GiB is free: checkpoints and caches may not fit";
   }
   return finding;
@@ -113,9 +113,9 @@ Finding examine_tool(const std::string& what, const std::vector<std::string>& na
                      const std::string& advice) {
   for (const std::string& name : names) {
     const std::string path = find_program(name);
-    if (!path.empty()) return {what, path, Level::ok, "", {}};
+    if (!path.empty()) return {what, path, Mark::ok, "", {}};
   }
-  return {what, "not found", Level::note, advice, {}};
+  return {what, "not found", Mark::note, advice, {}};
 }
 
 // Readers that were left out of the build say so before they look for the file.
@@ -124,9 +124,9 @@ Finding examine_reader(const std::string& what, const std::string& advice,
   try {
     read("/nonexistent");
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::config) return {what, "left out", Level::note, advice, {}};
+    if (error.kind() == ErrorKind::config) return {what, "left out", Mark::note, advice, {}};
   }
-  return {what, "built in", Level::ok, "", {}};
+  return {what, "built in", Mark::ok, "", {}};
 }
 
 std::vector<Finding> examine(const Common& common, bool hashes) {
@@ -136,14 +136,14 @@ std::vector<Finding> examine(const Common& common, bool hashes) {
   };
   std::error_code ignored;
   const bool gpu = std::filesystem::exists("/dev/nvidia0", ignored);
-  add({{"grm", GRM_VERSION " (" GRM_GIT_ID "), " GRM_COMPILER, Level::ok, "", {}},
-       {"torch", TORCH_VERSION, Level::ok, "", {}},
+  add({{"grm", GRM_VERSION " (" GRM_GIT_ID "), " GRM_COMPILER, Mark::ok, "", {}},
+       {"torch", TORCH_VERSION, Mark::ok, "", {}},
        examine_threads()});
   add(examine_blas());
   add({{"cuda",
         fmt::format("this build runs on the CPU only{}",
                     gpu ? "; the GPU of this machine stays idle" : "; no GPU is seen here"),
-        Level::ok,
+        Mark::ok,
         "",
         {}},
        examine_memory(),
@@ -168,14 +168,14 @@ std::vector<Finding> examine(const Common& common, bool hashes) {
   return found;
 }
 
-const char* level_text(Level level) {
-  return level == Level::ok ? "ok" : level == Level::note ? "note" : "fix";
+const char* level_text(Mark level) {
+  return level == Mark::ok ? "ok" : level == Mark::note ? "note" : "fix";
 }
 
 void print_finding(const Finding& f) {
   std::string level = fmt::format("{:<4}", level_text(f.level));
-  if (f.level == Level::fix) level = ink(STDOUT_FILENO, Ink::red, level);
-  if (f.level == Level::note) level = ink(STDOUT_FILENO, Ink::yellow, level);
+  if (f.level == Mark::fix) level = ink(STDOUT_FILENO, Ink::red, level);
+  if (f.level == Mark::note) level = ink(STDOUT_FILENO, Ink::yellow, level);
   print_wrapped(fmt::format("{} {:<15} ", level, f.what), f.value);
   if (!f.advice.empty()) print_wrapped(std::string(21, ' '), f.advice);
 }
@@ -185,10 +185,10 @@ int doctor(const Common& common, bool strict, bool hashes) {
   int64_t to_fix = 0;
   ordered_json checks = ordered_json::array();
   for (const Finding& f : found) {
-    to_fix += f.level == Level::fix ? 1 : 0;
+    to_fix += f.level == Mark::fix ? 1 : 0;
     ordered_json check = {{"check", f.what},
                           {"value", f.value},
-                          {"ok", f.level == Level::ok},
+                          {"ok", f.level == Mark::ok},
                           {"level", level_text(f.level)},
                           {"advice", f.advice}};
     if (!f.files.is_null()) check["files"] = f.files;

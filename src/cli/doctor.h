@@ -9,9 +9,9 @@ namespace grm::cli {
 
 /// One thing that was looked at. `fix` needs fixing, `note` is worth knowing.
 struct Finding {
-  enum class Level { ok, note, fix };
+  enum class Mark { ok, note, fix };
   std::string what, value;
-  Level level = Level::ok;
+  Mark level = Mark::ok;
   std::string advice;  // how to fix it
   ordered_json files;  // of a dataset, with --hashes
 };

@@ -19,7 +19,7 @@
 namespace grm::cli {
 namespace {
 
-using Level = Finding::Level;
+using Mark = Finding::Mark;
 constexpr double kSlowest = 5.0;    // GFLOP/s; the reference BLAS stays below it
 constexpr double kExpected = 0.35;  // of the peak; kernels for another processor stay below it
 constexpr int kProducts = 12;
@@ -74,9 +74,9 @@ double gigahertz() {
 
 Finding examine_library(const std::string& name) {
   const std::string file = blas_file();
-  Finding blas{"blas", name == "unknown" && !file.empty() ? file : name, Level::ok, "", {}};
+  Finding blas{"blas", name == "unknown" && !file.empty() ? file : name, Mark::ok, "", {}};
   if (name == "unknown") {
-    blas.level = Level::fix;
+    blas.level = Mark::fix;
     blas.advice =
         "neither OpenBLAS nor MKL: the reference BLAS makes training 14 times slower. apt-get "
         "install libopenblas-dev, then update-alternatives --config "
@@ -93,12 +93,12 @@ std::string core_advice(const Cpu& cpu) {
 }
 
 Finding examine_core(const Cpu& cpu, const std::string& core) {
-  Finding finding{"blas core", core, Level::ok, "", {}};
+  Finding finding{"blas core", core, Mark::ok, "", {}};
   if (const char* told = std::getenv("OPENBLAS_CORETYPE")) {
     finding.value += fmt::format(" (OPENBLAS_CORETYPE={})", told);
   }
   if (blas_core_too_old(cpu, core)) {
-    finding.level = Level::fix;
+    finding.level = Mark::fix;
     finding.advice = fmt::format(
         "kernels for an older processor, this one has {}: training takes up to twice as long. {}",
         cpu.avx512 ? "AVX-512" : "AVX2 and FMA", core_advice(cpu));
@@ -110,16 +110,16 @@ Finding examine_rate(const Cpu& cpu, const std::string& library, const std::stri
   const double rate = sgemm_gflops(), clock = gigahertz();
   const int cores = std::min(own_cores(), grm::threads());
   const double peak = flops_per_cycle(cpu) * clock * cores;
-  Finding speed{"sgemm", fmt::format("{:.1f} GFLOP/s", rate), Level::ok, "", {}};
+  Finding speed{"sgemm", fmt::format("{:.1f} GFLOP/s", rate), Mark::ok, "", {}};
   if (peak > 0 && !cpu.vendor.empty()) {
     speed.value += fmt::format(", {:.0f} % of what {} core{} at {:.1f} GHz could do at best",
                                100 * rate / peak, cores, cores == 1 ? "" : "s", clock);
   }
   if (rate < kSlowest) {
-    speed.level = library == "unknown" ? Level::fix : Level::note;
+    speed.level = library == "unknown" ? Mark::fix : Mark::note;
     speed.advice = "slow for this century: check the BLAS above, or what else runs here";
   } else if (!cpu.vendor.empty() && rate < kExpected * peak) {
-    speed.level = Level::note;
+    speed.level = Mark::note;
     speed.advice =
         fmt::format("less than {:.0f} % is slow: {}", 100 * kExpected,
                     blas_core_too_old(cpu, core) ? core_advice(cpu)

@@ -15,7 +15,7 @@
 namespace grm::cli {
 namespace {
 namespace fs = std::filesystem;
-using Level = Finding::Level;
+using Mark = Finding::Mark;
 
 // The largest description that a file of parsed data carries; more is not one of ours.
 constexpr uint64_t kLargestHeader = 16 << 20;
@@ -75,7 +75,7 @@ void compare_hashes(const std::string& root, const std::vector<std::string>& fil
   }
   if (agree > 0) finding.value += fmt::format(", {} as when they were read", agree);
   if (changed.empty()) return;
-  finding.level = Level::fix;
+  finding.level = Mark::fix;
   finding.advice =
       fmt::format("{} changed since it was read; unless you changed it, fetch it again from {}",
                   changed.front(), published_at);
@@ -100,7 +100,7 @@ Finding examine_dataset(const std::string& root, const DatasetEntry& entry,
   if (missing.size() < files.size()) finding.value += ", " + bytes_text(bytes);
   if (!missing.empty()) {
     // Nothing there: nobody asked for it. A part: somebody did.
-    finding.level = missing.size() == files.size() ? Level::note : Level::fix;
+    finding.level = missing.size() == files.size() ? Mark::note : Mark::fix;
     finding.advice =
         fmt::format("missing {}{}; published at {}{}", missing.front(),
                     missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : "",
@@ -124,16 +124,16 @@ std::vector<Finding> examine_data(const Common& common, bool hashes) {
   const DataContext context = common.data_context();
   const std::string& root = context.root;
   std::error_code ignored;
-  Finding folder{"data root", root.empty() ? "not set" : root, Level::ok, "", {}};
+  Finding folder{"data root", root.empty() ? "not set" : root, Mark::ok, "", {}};
   if (root.empty()) {
-    folder.level = Level::note;
+    folder.level = Mark::note;
     folder.advice = "set GRM_DATA or --data-root for the published datasets";
   } else if (!fs::is_directory(root, ignored)) {
-    folder.level = Level::fix;
+    folder.level = Mark::fix;
     folder.advice = "is not a folder; set GRM_DATA or --data-root to the one with the datasets";
   }
   std::vector<Finding> found = {folder};
-  if (root.empty() || folder.level != Level::ok) return found;
+  if (root.empty() || folder.level != Mark::ok) return found;
   const Known known = hashes ? known_hashes(context.cache) : Known();
   for (const DatasetEntry& entry : datasets()) {
     const std::vector<std::string> files = DatasetChoice(entry.name).files();
@@ -143,7 +143,7 @@ std::vector<Finding> examine_data(const Common& common, bool hashes) {
     try {
       compare_hashes(root, files, known, entry.published_at, found.back());
     } catch (const Error& error) {
-      found.back().level = Level::fix;
+      found.back().level = Mark::fix;
       found.back().advice = error.what();
     }
   }
@@ -152,10 +152,10 @@ std::vector<Finding> examine_data(const Common& common, bool hashes) {
 
 Finding examine_cache() {
   const std::string folder = cache_folder();
-  Finding finding{"cache", folder, Level::ok, "", {}};
+  Finding finding{"cache", folder, Mark::ok, "", {}};
   if (folder.empty()) {
     finding.value = "none";
-    finding.level = Level::note;
+    finding.level = Mark::note;
     finding.advice =
         "HOME is not set and the account has no home: nothing is cached; set GRM_CACHE";
     return finding;
@@ -164,7 +164,7 @@ Finding examine_cache() {
     write_file_atomic(folder + "/.writable", "");
     fs::remove(folder + "/.writable");
   } catch (const std::exception& error) {
-    finding.level = Level::fix;
+    finding.level = Mark::fix;
     finding.advice = fmt::format("{}; set GRM_CACHE to a folder that can be written", error.what());
     return finding;
   }
@@ -184,7 +184,7 @@ Finding examine_cache() {
   }
   finding.value += ", " + bytes_text(bytes);
   if (leftovers > 0) {
-    finding.level = Level::note;
+    finding.level = Mark::note;
     finding.advice = fmt::format(
         "{} unfinished file{} ({}) of writers that were killed; while no grm runs: find '{}' -name "
         "'*.tmp*-*' -delete",

@@ -59,8 +59,8 @@ void print_distances(const ItemExplanation& e) {
 
 void print_text(const ExplainedRuns& explained, int64_t top) {
   const ItemExplanation& e = explained.runs.front();
-  fmt::print("{} {} of {} ({}, {}, seed {})\n", e.level, e.name, e.domain, e.dataset, e.method,
-             e.seed);
+  fmt::print("{} {} of {} ({}, {}, seed {})\n", to_string(e.level), e.name, e.domain, e.dataset,
+             e.method, e.seed);
   for (const ItemExplanation& run : explained.runs) {
     fmt::print("predicted {} with probability {:.4f}", class_name(run, run.predicted),
                run.probabilities[run.predicted]);

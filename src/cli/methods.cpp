@@ -19,7 +19,7 @@ int list_methods(const Common& common) {
       summaries[preset.name] = preset.summary;
     }
     all.push_back({{"name", entry.name},
-                   {"levels", entry.levels},
+                   {"levels", {to_string(entry.level)}},
                    {"summary", entry.summary},
                    {"presets", presets},
                    {"preset_summaries", summaries}});

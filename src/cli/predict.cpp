@@ -148,7 +148,7 @@ void tell(const PredictFlags& flags, const Model& model, const PredictionSummary
     counts += fmt::format("{}{} of {}", counts.empty() ? "" : ", ", s.count[c],
                           model.label(static_cast<int64_t>(c)));
   }
-  log_info("{} {} predicted: {}", s.items, model.about().level == "graph" ? "graphs" : "nodes",
+  log_info("{} {} predicted: {}", s.items, model.about().level == Level::graph ? "graphs" : "nodes",
            counts);
   if (s.sampled) log_info("mean spread over samples {:.4f}", s.mean_spread);
   for (const PredictionScore& score : s.scores) {

@@ -44,19 +44,16 @@ void add_run_flags(CLI::App& verb, RunFlags& flags, bool several_methods) {
       ->allow_extra_args(false);
 }
 
-std::unique_ptr<RunConfig> make_config(const RunFlags& flags, const std::string& method_spec,
-                                       const std::string& device) {
+RunConfig make_config(const RunFlags& flags, const std::string& method_spec,
+                      const std::string& device) {
   const size_t colon = method_spec.find(':');
   const std::string method = method_spec.substr(0, colon);
   const std::string preset =
       colon == std::string::npos ? flags.preset : method_spec.substr(colon + 1);
-  std::unique_ptr<RunConfig> config;
-  if (flags.config.empty()) {
-    config = std::make_unique<RunConfig>(flags.dataset.empty() ? "sbm" : flags.dataset,
-                                         method.empty() ? "grm" : method, preset);
-  } else {
-    config = config_from_toml(read_file(flags.config), flags.config, flags.dataset, method, preset);
-  }
+  RunConfig config = flags.config.empty() ? RunConfig(flags.dataset.empty() ? "sbm" : flags.dataset,
+                                                      method.empty() ? "grm" : method, preset)
+                                          : config_from_toml(read_file(flags.config), flags.config,
+                                                             flags.dataset, method, preset);
   for (const std::string& setting : flags.settings) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos) {
@@ -65,9 +62,9 @@ std::unique_ptr<RunConfig> make_config(const RunFlags& flags, const std::string&
     if (const std::string key = setting.substr(0, equals); key.find('.') == std::string::npos) {
       refuse_bare_key(setting, key);
     }
-    config->set(setting.substr(0, equals), setting.substr(equals + 1));
+    config.set(setting.substr(0, equals), setting.substr(equals + 1));
   }
-  if (!device.empty()) config->set("train.device", device);
+  if (!device.empty()) config.set("train.device", device);
   return config;
 }
 

@@ -19,8 +19,8 @@ struct RunFlags {
 void add_run_flags(CLI::App& verb, RunFlags& flags, bool several_methods = false);
 
 /// `method_spec` is "grm" or "grm:centred"; settings and --device go over what the file says.
-std::unique_ptr<RunConfig> make_config(const RunFlags& flags, const std::string& method_spec,
-                                       const std::string& device);
+RunConfig make_config(const RunFlags& flags, const std::string& method_spec,
+                      const std::string& device);
 
 /// --memory-limit: the most that the process may use, in place of what is free.
 void add_memory_limit(CLI::App& verb);

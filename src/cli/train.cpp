@@ -28,10 +28,10 @@ struct TrainFlags : RunFlags {
 
 // One column of the final table: all seeds of one method.
 struct TrainedColumn {
-  std::string title;
-  std::unique_ptr<RunConfig> config;
-  std::vector<RunRecord> runs;
-  Summary summary;
+  RunConfig config;
+  std::string title = {};
+  std::vector<RunRecord> runs = {};
+  Summary summary = {};
   double seconds = 0.0;
 };
 
@@ -45,18 +45,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::unique_ptr<RunConfig> train_config(const TrainFlags& flags, const std::string& method_spec,
-                                        const std::string& device) {
-  std::unique_ptr<RunConfig> config = make_config(flags, method_spec, device);
-  if (flags.seeds > 0) config->set("train.seeds", std::to_string(flags.seeds));
-  if (flags.epochs > 0) config->set("train.epochs", std::to_string(flags.epochs));
+RunConfig train_config(const TrainFlags& flags, const std::string& method_spec,
+                       const std::string& device) {
+  RunConfig config = make_config(flags, method_spec, device);
+  if (flags.seeds > 0) config.set("train.seeds", std::to_string(flags.seeds));
+  if (flags.epochs > 0) config.set("train.epochs", std::to_string(flags.epochs));
   return config;
 }
 
 // Before anything is written: a run that cannot fit leaves no folder behind.
 void show_memory(const TrainedColumn& column, const Task& task, bool verbose) {
   const torch::Device device = compute_device();
-  const MemoryEstimate estimate = check_memory(*column.config, task, device);
+  const MemoryEstimate estimate = check_memory(column.config, task, device);
   if (!verbose) return;
   std::string parts;
   for (const MemoryPart& part : estimate.parts) {
@@ -83,7 +83,7 @@ RunRecord run_seed(const RunConfig& config, const Task& task, int64_t seed, cons
   hooks.strict = flags.strict;
   const RunRecord record = train_run(config, task, seed, folder, hooks);
   progress.done();
-  const Chosen& c = record.chosen.at(config.train.selection);
+  const Chosen& c = record.chosen.at(to_string(config.train.selection));
   log_info("{} seed {}: epoch {}, validation {:.1f}, test avg {:.1f}", title, seed, c.epoch,
            c.validation, mean_score(c.test));
   log_to("");
@@ -95,14 +95,14 @@ ordered_json mean_std_json(const MeanStd& value) {
 }
 
 ordered_json to_json(const TrainedColumn& column, const Task& task) {
-  const RunConfig& config = *column.config;
+  const RunConfig& config = column.config;
   ordered_json out = {{"dataset", config.dataset_name()},
                       {"method", config.method_name()},
                       {"preset", config.method.preset()},
                       {"seeds", ordered_json::array()},
                       {"metric", to_string(task.metric)},
                       {"unit", "percent"},
-                      {"selection", config.train.selection},
+                      {"selection", to_string(config.train.selection)},
                       {"validation", column.summary.validation.mean},
                       {"test", ordered_json::array()},
                       {"min", column.summary.min},
@@ -210,29 +210,28 @@ int train(const TrainFlags& flags, const Common& common) {
     if (spec.empty() && specs.size() > 1) {
       fail(ErrorKind::config, "--method {}: a name beside a comma is missing", flags.method);
     }
-    TrainedColumn column;
-    column.config = train_config(flags, spec, common.device);
-    column.title = column.config->method_name();
+    TrainedColumn column{train_config(flags, spec, common.device)};
+    column.title = column.config.method_name();
     if (specs.size() > 1 &&
-        column.config->method.preset() != column.config->method.entry().presets.front().name) {
-      column.title += ":" + column.config->method.preset();
+        column.config.method.preset() != column.config.method.entry().presets.front().name) {
+      column.title += ":" + column.config.method.preset();
     }
     columns.push_back(std::move(column));
   }
-  common.use_device(columns.front().config->train.device);
-  const Task task = load_within_memory(columns.front().config->dataset, common.data_context());
+  common.use_device(columns.front().config.train.device);
+  const Task task = load_within_memory(columns.front().config.dataset, common.data_context());
   for (const std::string& name : task.missing) log_warning("{} is missing: skipped", name);
   if (const std::string huge = huge_numbers(task); !huge.empty()) log_warning("{}", huge);
   for (const TrainedColumn& column : columns) show_memory(column, task, flags.verbose);
   for (TrainedColumn& column : columns) {
     const Stopwatch watch;
-    const TrainOptions& train = column.config->train;
+    const TrainOptions& train = column.config.train;
     for (int64_t k = 0; k < train.seeds; ++k) {
       column.runs.push_back(
-          run_seed(*column.config, task, train.first_seed + k, flags, common, column.title));
+          run_seed(column.config, task, train.first_seed + k, flags, common, column.title));
     }
     column.seconds = watch.seconds();
-    column.summary = summarise(column.runs, train.selection);
+    column.summary = summarise(column.runs, to_string(train.selection));
   }
   if (!common.json) {
     print_results(columns, task);

@@ -161,17 +161,19 @@ void OptionList::add(const std::string& key, std::vector<int64_t>& value, Range 
         }});
 }
 
-void OptionList::choice(const std::string& key, std::string& value,
-                        std::vector<std::string> allowed, const std::string& help) {
-  const std::string listed = fmt::format("{}", fmt::join(allowed, " | "));
-  push({key, "choice", help, "", listed, [&value] { return toml_string(value); },
-        [&value, allowed, listed](const std::string& text) {
+void OptionList::add_choice(const std::string& key, const Words& words, const std::string& help,
+                            const std::function<std::string()>& get,
+                            const std::function<void(size_t)>& set) {
+  const std::string listed = fmt::format("{}", fmt::join(words, " | "));
+  push({key, "choice", help, "", listed, [get] { return toml_string(get()); },
+        [set, words, listed](const std::string& text) {
           const std::string word = unquote(text);
-          if (std::find(allowed.begin(), allowed.end(), word) == allowed.end()) {
+          const auto found = std::find(words.begin(), words.end(), word);
+          if (found == words.end()) {
             fail(ErrorKind::config, "'{}' is not one of {}{}", shown(word), listed,
-                 did_you_mean(word, allowed));
+                 did_you_mean(word, words));
           }
-          value = word;
+          set(static_cast<size_t>(found - words.begin()));
         }});
 }
 
@@ -190,6 +192,16 @@ void OptionList::set(const std::string& section, const std::string& key, const s
   }
   fail(ErrorKind::config, "{}.{} is not an option{}; known here: {}", section, shown(key),
        did_you_mean(key, known), fmt::join(known, ", "));
+}
+
+bool OptionList::has(const std::string& key) const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [&](const Option& option) { return option.key == key; });
+}
+
+void OptionList::take_values(const OptionList& other) {
+  ensure(options_.size() == other.options_.size(), "take_values: other options");
+  for (size_t k = 0; k < options_.size(); ++k) options_[k].set(other.options_[k].get());
 }
 
 std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates) {

@@ -26,7 +26,7 @@ void check_finite(const torch::Tensor& values, const std::string& where, const c
 
 // The graphs of a set follow each other, and no edge leaves its graph.
 void check_parts(const Graph& graph, const std::string& where) {
-  if (!graph.parts.defined()) return;
+  if (graph.level() == Level::node) return;
   const auto part = graph.parts.accessor<int64_t, 1>();
   const int64_t count = graph.items();
   if (count < 1 || part[0] != 0 || part[count] != graph.nodes()) {
@@ -98,7 +98,7 @@ void check_labels(const Domain& domain, int64_t classes, const std::string& wher
   if (!y.defined() || y.scalar_type() != torch::kInt64 || y.dim() != 1 ||
       y.numel() != domain.graph.items()) {
     fail(ErrorKind::data, "{}: labels are not one whole number for each of {} {}", where,
-         domain.graph.items(), domain.graph.parts.defined() ? "graphs" : "nodes");
+         domain.graph.items(), domain.graph.level() == Level::graph ? "graphs" : "nodes");
   }
   const auto label = y.accessor<int64_t, 1>();
   for (int64_t i = 0; i < y.numel(); ++i) {

@@ -133,7 +133,7 @@ Arrays own_arrays(const Domain& domain) {
   put_features(arrays, "x", graph.x);
   arrays["y"] = domain.labels.y;
   put_masks(arrays, domain.labels);
-  if (graph.parts.defined()) {
+  if (graph.level() == Level::graph) {
     arrays["graph"] = torch::arange(graph.items()).repeat_interleave(graph.parts.diff());
   }
   put_features(arrays, "edge_attr", graph.edge_x);
@@ -148,8 +148,8 @@ std::string own_description(const Task& task, const std::string& origin) {
   std::string text = comment("Written by 'grm data convert' from " + origin + ".");
   for (const std::string& note : task.notes) text += comment("Note: " + note);
   text += fmt::format("name = {}\nlevel = {}\nmetric = {}\nloss = {}\nclasses = {}\n",
-                      quoted(short_name(task)), quoted(task.level), quoted(to_string(task.metric)),
-                      quoted(to_string(task.loss)), task.classes);
+                      quoted(short_name(task)), quoted(to_string(task.level)),
+                      quoted(to_string(task.metric)), quoted(to_string(task.loss)), task.classes);
   if (!task.label_names.empty()) text += fmt::format("labels = {}\n", list_of(task.label_names));
   std::string groups;
   for (const Role role : {Role::train, Role::validation, Role::test}) {

@@ -94,7 +94,7 @@ DomainSummary describe(const Domain& domain, Role role, int64_t classes) {
     summary.mean_degree = static_cast<double>(summary.edges) / static_cast<double>(summary.nodes);
   }
   summary.degrees = count_histogram(edges.in.offsets.diff());
-  if (domain.graph.parts.defined()) describe_set(domain, summary);
+  if (domain.graph.level() == Level::graph) describe_set(domain, summary);
   return summary;
 }
 

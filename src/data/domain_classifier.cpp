@@ -190,7 +190,7 @@ DomainClassifier::DomainClassifier(const Task& task, const Rng& rng) : rng_(rng)
       if (role == Role::train) items += domain.graph.items();
     }
   }
-  const int64_t structure = task.training.front().graph.parts.defined() ? 2 : 1;
+  const int64_t structure = task.training.front().graph.level() == Level::graph ? 2 : 1;
   training_.dense_width = structure + task.features() - training_.sparse_width;
   const std::vector<int64_t> chosen = sorted_choice(rng_.stream("shift-train"), items, kMostItems);
   int64_t before = 0;

@@ -102,13 +102,16 @@ class Vocabulary {
   std::array<std::set<int64_t>, kFeatureColumns.size()> values_;
 };
 
+enum class FbLabels { as_coded, labelled };
+GRM_WORDS(FbLabels, "as_coded", "labelled")
+
 class Facebook final : public Dataset {
  public:
   void declare(OptionList& list) override {
     list.add("combination", combination_, {1, 3},
              "training universities: 1 Johns Hopkins, Caltech, Amherst; 2 Bingham, Duke, "
              "Princeton; 3 WashU, Brandeis, Carnegie");
-    list.choice("labels", labels_, {"as_coded", "labelled"},
+    list.choice("labels", labels_,
                 "nodes of unknown gender: class 0 as in the published code, or left out of loss "
                 "and metric");
   }
@@ -177,7 +180,7 @@ class Facebook final : public Dataset {
 
   Domain labelled_domain(Graph graph, const torch::Tensor& gender) const {
     torch::Tensor y = gender.eq(2).to(torch::kInt64);
-    if (labels_ == "as_coded") return make_domain(std::move(graph), y);
+    if (labels_ == FbLabels::as_coded) return make_domain(std::move(graph), y);
     const torch::Tensor unknown = gender.eq(0);
     Domain domain = make_domain(std::move(graph), y.masked_fill(unknown, -1));
     const torch::Tensor known = torch::nonzero(~unknown).reshape({-1});
@@ -186,7 +189,7 @@ class Facebook final : public Dataset {
   }
 
   int64_t combination_ = 1;
-  std::string labels_ = "as_coded";
+  FbLabels labels_ = FbLabels::as_coded;
 };
 
 }  // namespace

@@ -123,19 +123,18 @@ torch::Tensor mean_of_heads(const torch::Tensor& h) {
 
 }  // namespace
 
-RandomGenerator draw_generator(const std::string& family, int64_t inputs, int64_t outputs,
+RandomGenerator draw_generator(GeneratorFamily family, int64_t inputs, int64_t outputs,
                                Stream draws) {
   RandomGenerator generator{family, {}};
   std::vector<torch::Tensor>& w = generator.weights;
-  if (family == "gcn") {
+  if (family == GeneratorFamily::gcn) {
     w.push_back(glorot(draws, inputs, kHidden));
     w.push_back(glorot(draws, kHidden, outputs));
-  } else if (family == "sgc") {
+  } else if (family == GeneratorFamily::sgc) {
     const double bound = 1.0 / std::sqrt(static_cast<double>(inputs));
     w.push_back(uniform(draws, {inputs, outputs}, bound));
     w.push_back(uniform(draws, {outputs}, bound));
   } else {
-    ensure(family == "gat", "draw_generator: unknown family");
     w.push_back(glorot(draws, inputs, kHeads * kHidden));
     w.push_back(glorot(draws, kHeads, kHidden));
     w.push_back(glorot(draws, kHeads, kHidden));
@@ -150,11 +149,11 @@ torch::Tensor run_generator(const RandomGenerator& generator, const Adjacency& e
                             const Adjacency& x) {
   const AdjacencyPtr loops = with_self_loops(edges);
   const std::vector<torch::Tensor>& w = generator.weights;
-  if (generator.family == "gcn") {
+  if (generator.family == GeneratorFamily::gcn) {
     const torch::Tensor h = torch::relu(propagate(*loops, times(x, w[0])));
     return propagate(*loops, times(h, w[1]));
   }
-  if (generator.family == "sgc") {
+  if (generator.family == GeneratorFamily::sgc) {
     return propagate(*loops, propagate(*loops, times(x, w[0]))) + w[1];
   }
   const torch::Tensor h = torch::elu(attend(*loops, times(x, w[0]), w[1], w[2]));

@@ -134,7 +134,7 @@ torch::Tensor read_split(const std::string& path, std::vector<bool>& taken) {
 
 void add_reverse_edges(Domain& domain) {
   Graph& set = domain.graph;
-  ensure(set.parts.defined(), "add_reverse_edges: not a set of graphs");
+  ensure(set.level() == Level::graph, "add_reverse_edges: not a set of graphs");
   const auto [source, target] = edge_list(*set.edges);
   const PackedEdges both = pack_both_ways(set.parts, source, target);
   set.edges = both.edges;

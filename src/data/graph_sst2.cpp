@@ -86,6 +86,9 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+enum class SstSplit { dir, percentile };
+GRM_WORDS(SstSplit, "dir", "percentile")
+
 struct SentenceSplit {
   std::vector<int64_t> train, validation, test;
 };
@@ -138,7 +141,7 @@ SentenceSplit split_percentile(const std::vector<int64_t>& nodes,
 class GraphSst2 final : public Dataset {
  public:
   void declare(OptionList& list) override {
-    list.choice("split", split_, {"dir", "percentile"},
+    list.choice("split", split_,
                 "dir: from large to small sentences; percentile (CIGA, GALA): from small to large");
   }
 
@@ -151,7 +154,7 @@ class GraphSst2 final : public Dataset {
   Task load(const DataContext& context) const override {
     Task task;
     task.name = "graph-sst2";
-    task.level = "graph";
+    task.level = Level::graph;
     task.classes = 2;
     const Source source = require_sources(context, {{"", Use::all, raw_files()}}, task).front();
     const auto path = [&](size_t k) { return full_path(context, source.files[k].path); };
@@ -166,12 +169,13 @@ class GraphSst2 final : public Dataset {
     const std::vector<int64_t> edges = read_edges(path(2), all);
     all.x.dense = read_features(path(3), all.nodes());
     const SentenceSplit split =
-        split_ == "dir" ? split_dir(nodes, edges) : split_percentile(nodes, edges);
+        split_ == SstSplit::dir ? split_dir(nodes, edges) : split_percentile(nodes, edges);
     const torch::Tensor y = torch::tensor(labels, torch::kInt64);
     task.training.push_back(make_split(all, y, split.train, Role::train));
     task.validation.push_back(make_split(all, y, split.validation, Role::validation));
     task.test.push_back(make_split(all, y, split.test, Role::test));
-    task.notes.push_back(fmt::format("split {}: not to be compared with the other one", split_));
+    task.notes.push_back(
+        fmt::format("split {}: not to be compared with the other one", to_string(split_)));
     return task;
   }
 
@@ -218,7 +222,7 @@ class GraphSst2 final : public Dataset {
     return domain;
   }
 
-  std::string split_ = "dir";
+  SstSplit split_ = SstSplit::dir;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace grm {
 void ItemRows::append(const Domain& domain, const std::vector<int64_t>& ids) {
   const Graph& graph = domain.graph;
   const Features& x = graph.x;
-  const bool sets = graph.parts.defined();
+  const bool sets = graph.level() == Level::graph;
   const int64_t own_sparse = x.sparse_width(), wide = x.width() - own_sparse;
   const torch::Tensor dense_x = x.dense.defined() ? x.dense.contiguous() : torch::Tensor();
   const float* in_dense = wide > 0 ? dense_x.data_ptr<float>() : nullptr;

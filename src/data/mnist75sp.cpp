@@ -212,7 +212,7 @@ class Mnist75sp final : public Dataset {
   Task load(const DataContext& context) const override {
     Task task;
     task.name = "mnist75sp";
-    task.level = "graph";
+    task.level = Level::graph;
     task.classes = kMnistClasses;
     Source all{"", Use::all, {}};
     for (const std::string& name : files()) {

@@ -159,7 +159,7 @@ class Molhiv final : public Dataset {
   Task load(const DataContext& context) const override {
     Task task;
     task.name = "molhiv";
-    task.level = "graph";
+    task.level = Level::graph;
     task.classes = 2;
     task.loss = LossKind::binary_pair;
     task.metric = MetricKind::roc_auc;

@@ -31,18 +31,18 @@ const std::vector<DatasetEntry>& datasets() {
       {"arxiv", "ogbn-arxiv citations by year: subject area",
        "https://ogb.stanford.edu/docs/nodeprop/#ogbn-arxiv", make_arxiv},
       {"spmotif", "generated graphs: a motif to be told, a base that misleads; needs no file", "",
-       make_spmotif, "graph"},
+       make_spmotif, Level::graph},
       {"molhiv", "ogbg-molhiv molecules by scaffold: do they inhibit HIV",
        "https://ogb.stanford.edu/docs/graphprop/#ogbg-mol (the folder hiv, named molhiv)",
-       make_molhiv, "graph"},
+       make_molhiv, Level::graph},
       {"graph-sst2", "dependency graphs of sentences with BERT vectors by size: sentiment",
-       "https://github.com/divelab/DIG (dig/xgraph: Graph-SST2)", make_graph_sst2, "graph"},
+       "https://github.com/divelab/DIG (dig/xgraph: Graph-SST2)", make_graph_sst2, Level::graph},
       {"sst2-tree", "trees of the same sentences with word vectors by size; not Graph-SST2",
        "nowhere as a whole: made from GLUE SST-2, the Stanford treebank and 100-d word vectors",
-       make_sst2_tree, "graph"},
+       make_sst2_tree, Level::graph},
       {"mnist75sp", "handwritten digits as graphs of superpixels; colour noise in the test set",
        "http://yann.lecun.com/exdb/mnist/ (the four *-ubyte.gz files, in a folder mnist)",
-       make_mnist75sp, "graph"},
+       make_mnist75sp, Level::graph},
       {"scale", "generated graph of up to a hundred million nodes, for measuring; needs no file",
        "", make_scale},
   };
@@ -63,12 +63,14 @@ const DatasetEntry& find_dataset(const std::string& name) {
        name, did_you_mean(name, known), listed, name);
 }
 
-DatasetChoice::DatasetChoice(const std::string& name)
-    : entry_(find_dataset(name)), dataset_(entry_.make()) {
+DatasetChoice::DatasetChoice(const DatasetEntry& entry) : entry_(&entry), dataset_(entry.make()) {
   dataset_->declare(options_);
-  options_.add("symmetrise", symmetrise_, "add the reverse of every stored pair");
-  options_.choice("centre", centre_, {"none", "domain"},
-                  "subtract each domain's own mean from its features");
+  options_.add("symmetrise", dataset_->symmetrise, "add the reverse of every stored pair");
+  options_.choice("centre", dataset_->centre, "subtract each domain's own mean from its features");
+}
+
+DatasetChoice::DatasetChoice(const DatasetChoice& other) : DatasetChoice(other.entry()) {
+  options_.take_values(other.options_);
 }
 
 Task DatasetChoice::load(const DataContext& context) const {
@@ -76,14 +78,14 @@ Task DatasetChoice::load(const DataContext& context) const {
   std::map<const Adjacency*, AdjacencyPtr> done;  // several domains may share one topology
   for (std::vector<Domain>* domains : {&task.training, &task.validation, &task.test}) {
     for (Domain& domain : *domains) {
-      if (symmetrise_ && domain.graph.parts.defined()) {
+      if (dataset_->symmetrise && domain.graph.level() == Level::graph) {
         add_reverse_edges(domain);
-      } else if (symmetrise_) {
+      } else if (dataset_->symmetrise) {
         AdjacencyPtr& both = done[domain.graph.edges.get()];
         if (!both) both = symmetrised(*domain.graph.edges);
         domain.graph.edges = both;
       }
-      if (centre_ == "domain") domain.graph.x = domain.graph.x.centred();
+      if (dataset_->centre == Centring::domain) domain.graph.x = domain.graph.x.centred();
     }
   }
   check_task(task);

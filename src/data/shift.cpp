@@ -140,18 +140,6 @@ bool is_directed(const Adjacency& edges) {
 
 }  // namespace
 
-std::string to_string(ShiftLevel level) {
-  switch (level) {
-    case ShiftLevel::none:
-      return "none";
-    case ShiftLevel::mild:
-      return "mild";
-    case ShiftLevel::strong:
-      return "strong";
-  }
-  throw InternalError("to_string: unknown level of a shift");
-}
-
 const ShiftMeasure* DomainShift::find(const std::string& what) const {
   for (const ShiftMeasure& measure : measures) {
     if (measure.what == what) return &measure;

@@ -194,7 +194,7 @@ void DomainCounts::add(const Domain& domain, int64_t classes) {
   const Graph& graph = domain.graph;
   columns.add(graph.x);
   degrees.add(graph.edges->in.offsets.diff());
-  if (graph.parts.defined()) {
+  if (graph.level() == Level::graph) {
     sizes.add(graph.parts.diff());
   } else {
     ends.add(domain, classes);

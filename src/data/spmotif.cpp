@@ -29,8 +29,6 @@ namespace {
 constexpr int64_t kMotifWidth = 4;
 constexpr double kTwoPieceTestBias = 0.33;
 
-const std::vector<std::string> kVariants = {"dir", "ciga-struc", "ciga-mixed", "two-piece"};
-
 struct Interval {
   int64_t low, high;  // both included
 };
@@ -53,7 +51,7 @@ class SpMotif final : public Dataset {
   void declare(OptionList& list) override {
     list.add("bias", bias_, {0, 1},
              "how often a training graph has the base paired with its label");
-    list.choice("variant", variant_, kVariants, "whose generator; four different benchmarks");
+    list.choice("variant", variant_, "whose generator; four different benchmarks");
     list.add("train_per_class", per_class_[0], {0, 1e6},
              "training graphs of a class; 0: as published (1000 for dir, 3000 else)");
     list.add("val_per_class", per_class_[1], {0, 1e6},
@@ -70,47 +68,41 @@ class SpMotif final : public Dataset {
   Task load(const DataContext& /*context*/) const override {
     Task task;
     task.name = "spmotif";
-    task.level = "graph";
+    task.level = Level::graph;
     task.classes = kMotifClasses;
     task.training.push_back(make_split(Role::train));
     task.validation.push_back(make_split(Role::validation));
     task.test.push_back(make_split(Role::test));
-    if (variant() != MotifVariant::dir) {
+    if (variant_ != MotifVariant::dir) {
       task.notes.push_back(fmt::format(
           "variant {} is a benchmark of its own: not to be compared with SP-Motif of variant dir",
-          variant_));
+          to_string(variant_)));
     }
     return task;
   }
 
  private:
-  MotifVariant variant() const {
-    const auto found = std::find(kVariants.begin(), kVariants.end(), variant_);
-    return static_cast<MotifVariant>(found - kVariants.begin());
-  }
-
   int64_t per_class(Role role) const {
     const int64_t asked = per_class_[static_cast<size_t>(role)];
     if (asked > 0) return asked;
-    const bool dir = variant() == MotifVariant::dir;
+    const bool dir = variant_ == MotifVariant::dir;
     if (role == Role::train) return dir ? 1000 : 3000;
     return role == Role::test && dir ? 2000 : 1000;
   }
 
   double base_bias(Role role) const {
     if (role == Role::train) return bias_;
-    if (variant() != MotifVariant::two_piece) return 1.0 / kMotifClasses;
+    if (variant_ != MotifVariant::two_piece) return 1.0 / kMotifClasses;
     return role == Role::test ? kTwoPieceTestBias : std::max(bias_ - 0.2, 1.0 / kMotifClasses);
   }
 
   int64_t draw_size(BaseKind kind, Role role, int64_t label, Stream& draws) const {
-    const bool large = role == Role::test && size_shift_ && variant() != MotifVariant::two_piece;
+    const bool large = role == Role::test && size_shift_ && variant_ != MotifVariant::two_piece;
     if (kind == BaseKind::ladder) return draw_from(large ? kLongLadder : kShortLadder, draws);
     if (kind == BaseKind::wheel) return draw_from(large ? kLargeWheel : kSmallWheel, draws);
     if (large) return draw_from(kTallTree, draws);
-    const bool middle =
-        variant() == MotifVariant::two_piece ||
-        (variant() != MotifVariant::dir && (label == 0 || role == Role::validation));
+    const bool middle = variant_ == MotifVariant::two_piece ||
+                        (variant_ != MotifVariant::dir && (label == 0 || role == Role::validation));
     return draw_from(middle ? kMiddleTree : kShortTree, draws);
   }
 
@@ -121,11 +113,11 @@ class SpMotif final : public Dataset {
     const auto branching = static_cast<int64_t>(2 + draws.below(2));
     MotifGraph graph = base_graph(kind, size, branching);
     int64_t motif = label;
-    if (variant() == MotifVariant::two_piece && draws.uniform() < label_noise_) {
+    if (variant_ == MotifVariant::two_piece && draws.uniform() < label_noise_) {
       motif = static_cast<int64_t>(draws.below(kMotifClasses));
     }
-    attach_motif(graph, motif, variant(), static_cast<int64_t>(draws.below(graph.nodes)));
-    if (variant() != MotifVariant::dir) add_noise_edges(graph, draws);
+    attach_motif(graph, motif, variant_, static_cast<int64_t>(draws.below(graph.nodes)));
+    if (variant_ != MotifVariant::dir) add_noise_edges(graph, draws);
     return graph;
   }
 
@@ -163,10 +155,10 @@ class SpMotif final : public Dataset {
                                           torch::tensor(target, torch::kInt64));
     set.edges = packed.edges;
     set.x.dense = torch::ones({first, kMotifWidth});
-    if (variant() == MotifVariant::dir || variant() == MotifVariant::ciga_struc) {
+    if (variant_ == MotifVariant::dir || variant_ == MotifVariant::ciga_struc) {
       rng.stream("features", split)
           .fill_uniform(set.x.dense.data_ptr<float>(), first * kMotifWidth, 0, 1);
-    } else if (variant() == MotifVariant::ciga_mixed) {
+    } else if (variant_ == MotifVariant::ciga_mixed) {
       const torch::Tensor shade = torch::tensor(shades).repeat_interleave(set.parts.diff());
       set.x.dense *= shade.unsqueeze(1);
     }
@@ -176,7 +168,7 @@ class SpMotif final : public Dataset {
   }
 
   double bias_ = 0.9;
-  std::string variant_ = "dir";
+  MotifVariant variant_ = MotifVariant::dir;
   std::array<int64_t, 3> per_class_ = {0, 0, 0};  // by role
   bool size_shift_ = true;
   double label_noise_ = 0.2;

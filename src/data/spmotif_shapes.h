@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "grm/core/rng.h"
+#include "grm/core/words.h"
 
 namespace grm {
 
 /// The generators of SP-Motif, by where they were published.
 enum class MotifVariant { dir, ciga_struc, ciga_mixed, two_piece };
+GRM_WORDS(MotifVariant, "dir", "ciga-struc", "ciga-mixed", "two-piece")
 
 constexpr int64_t kMotifNodes = 5;
 constexpr int64_t kMotifClasses = 3;

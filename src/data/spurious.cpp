@@ -60,13 +60,13 @@ void describe_labels(Task& task, const torch::Tensor& y) {
 }  // namespace
 
 void SpuriousOptions::declare(OptionList& list) {
-  list.choice("generator", generator, {"gcn", "sgc", "gat"},
+  list.choice("generator", generator,
               "family of the random networks that make labels and spurious features");
   list.add("dataset_seed", dataset_seed, {0},
            "seed of the drawn part of the data: labels, spurious features, generated graphs");
 }
 
-SpuriousDraw draw_spurious(const Adjacency& edges, const Adjacency& x, const std::string& family,
+SpuriousDraw draw_spurious(const Adjacency& edges, const Adjacency& x, GeneratorFamily family,
                            int64_t width, uint64_t seed) {
   const Rng rng(seed);
   SpuriousDraw draw;

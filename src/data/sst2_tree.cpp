@@ -50,7 +50,7 @@ class Sst2Tree final : public Dataset {
   Task load(const DataContext& context) const override {
     Task task;
     task.name = "sst2-tree";
-    task.level = "graph";
+    task.level = Level::graph;
     task.classes = 2;
     Source source;
     for (const std::string& file : files()) source.files.push_back({file});

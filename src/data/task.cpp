@@ -6,40 +6,6 @@
 
 namespace grm {
 
-std::string to_string(Role role) {
-  switch (role) {
-    case Role::train:
-      return "train";
-    case Role::validation:
-      return "validation";
-    case Role::test:
-      return "test";
-  }
-  throw InternalError("to_string: unknown role");
-}
-
-std::string to_string(LossKind loss) {
-  switch (loss) {
-    case LossKind::softmax:
-      return "softmax";
-    case LossKind::binary_pair:
-      return "binary_pair";
-  }
-  throw InternalError("to_string: unknown loss");
-}
-
-std::string to_string(MetricKind metric) {
-  switch (metric) {
-    case MetricKind::accuracy:
-      return "accuracy";
-    case MetricKind::roc_auc:
-      return "roc_auc";
-    case MetricKind::macro_f1:
-      return "macro_f1";
-  }
-  throw InternalError("to_string: unknown metric");
-}
-
 TrainView Task::train_view() const {
   TrainView view;
   view.training = training;

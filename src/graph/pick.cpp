@@ -55,7 +55,7 @@ Features pick_rows(const Features& x, const torch::Tensor& rows) {
 }
 
 GraphBatch pick_graphs(const Graph& set, const torch::Tensor& ids) {
-  ensure(set.parts.defined(), "pick_graphs: not a set of graphs");
+  ensure(set.level() == Level::graph, "pick_graphs: not a set of graphs");
   const torch::Tensor chosen = ids.contiguous();
   const int64_t* id = chosen.data_ptr<int64_t>();
   const int64_t* part = set.parts.data_ptr<int64_t>();

@@ -40,7 +40,7 @@ constexpr int64_t kTargetsPerChunk = 512;  // bounds the memory of predict_each
 
 nn::BackboneOptions two_layer_gcn(const nn::BackboneOptions& given) {
   nn::BackboneOptions options = given;
-  options.backbone = "gcn";
+  options.backbone = nn::BackboneKind::gcn;
   options.layers = 2;
   return options;
 }
@@ -131,20 +131,23 @@ torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& sh
 
 namespace {
 
+enum class ArmInference { one_context, batched };
+GRM_WORDS(ArmInference, "one_context", "batched")
+
 struct ArmOptions {
   nn::BackboneOptions backbone;
-  OptimiserOptions optimiser{"adam", 1e-4, 1e-4};
+  OptimiserOptions optimiser{Optimiser::adam, 1e-4, 1e-4};
   int64_t channels = 3;
   int64_t support = 50;
   int64_t batches = 2;
   int64_t steps_cap = 20;
-  std::string inference = "one_context";
+  ArmInference inference = ArmInference::one_context;
   DomainOptions domains;
 
-  ArmOptions() { domains.domains = "natural"; }
+  ArmOptions() { domains.domains = DomainSource::natural; }
 
   void declare(OptionList& list) {
-    list.choice("conv", backbone.conv, {"sum", "kipf"},
+    list.choice("conv", backbone.conv,
                 "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
                 "normalisation");
     list.add("hidden", backbone.hidden, {1, 65536}, "width of the hidden layers of both networks");
@@ -157,7 +160,7 @@ struct ArmOptions {
     list.add("support", support, {1, 1e6}, "nodes of a batch, which share one context");
     list.add("batches", batches, {1, 1e6}, "batches of a step");
     list.add("steps_cap", steps_cap, {1, 1e6}, "largest number of steps of an epoch");
-    list.choice("inference", inference, {"one_context", "batched"},
+    list.choice("inference", inference,
                 "predict a graph under the context of some of its nodes, or cut it into batches "
                 "with a context each");
     domains.declare(list);
@@ -202,7 +205,7 @@ class Arm final : public Method {
     const torch::Tensor rows = model_.context_rows(graph, pass);
     const torch::Tensor shared = model_.shared(graph);
     const int64_t n = graph.nodes();
-    if (options_.inference == "one_context") {
+    if (options_.inference == ArmInference::one_context) {
       const torch::Tensor support =
           draw_nodes(torch::arange(n), options_.support, rng_.stream("inference"));
       const torch::Tensor context = ArmModel::context_of_batch(rows, support);

@@ -9,7 +9,7 @@
 namespace grm {
 
 void OptimiserOptions::declare(OptionList& list) {
-  list.choice("optimiser", optimiser, {"adamw", "adam"}, "AdamW (decoupled weight decay) or Adam");
+  list.choice("optimiser", optimiser, "AdamW (decoupled weight decay) or Adam");
   list.add("lr", lr, {0, 10}, "learning rate");
   list.add("weight_decay", weight_decay, {0, 10}, "weight decay, on all parameters");
 }

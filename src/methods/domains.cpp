@@ -12,7 +12,7 @@
 namespace grm {
 
 void DomainOptions::declare(OptionList& list) {
-  list.choice("domains", domains, {"auto", "natural", "eerm_frozen", "eerm_online", "random"},
+  list.choice("domains", domains,
               "where the training domains come from; auto: the training graphs if there are "
               "several, else eerm_frozen, copies edited by EERM");
   list.add("views", views, {1, 1000}, "edited copies per training graph");
@@ -34,7 +34,7 @@ struct DomainProvider::State {
   nn::BackboneOptions backbone;
   TrainView view;
   Rng rng;
-  std::string kind;
+  DomainSource kind;  // not automatic
   std::vector<Domain> domains;
   std::map<std::string, torch::Tensor> frozen;
   std::vector<std::unique_ptr<GraphEditors>> editors;  // eerm_online
@@ -46,18 +46,21 @@ struct DomainProvider::State {
         const TrainView& train_view, const Rng& run)
       : options(domain_options), backbone(backbone_options), view(train_view), rng(run) {
     kind = options.domains;
-    if (kind == "auto") kind = view.training.size() > 1 ? "natural" : "eerm_frozen";
-    if (kind == "natural") return;
+    if (kind == DomainSource::automatic) {
+      kind = view.training.size() > 1 ? DomainSource::natural : DomainSource::eerm_frozen;
+    }
+    if (kind == DomainSource::natural) return;
     for (const Domain& domain : view.training) {
       if (options.edits > domain.graph.nodes()) {
         fail(ErrorKind::config, "method.edits is {}, but the training graph '{}' has {} nodes",
              options.edits, domain.name, domain.graph.nodes());
       }
     }
-    if (options.edits == 0) kind = "random";  // no editor has anything to choose
-    if (kind != "eerm_online") return;
-    const EditorOptions editor{"as_published", "uniform_once",    options.views,
-                               options.edits,  options.editor_lr, options.editor_memory_mib};
+    if (options.edits == 0) kind = DomainSource::random;  // no editor has anything to choose
+    if (kind != DomainSource::eerm_online) return;
+    const EditorOptions editor{EditorLaw::as_published, EditorInit::uniform_once,
+                               options.views,           options.edits,
+                               options.editor_lr,       options.editor_memory_mib};
     for (size_t d = 0; d < view.training.size(); ++d) {
       editors.push_back(
           std::make_unique<GraphEditors>(editor, view.training[d].graph.nodes(), rng, d));
@@ -65,8 +68,9 @@ struct DomainProvider::State {
   }
 
   torch::Tensor flips(size_t d, int64_t k) const {
-    if (kind == "eerm_frozen") return frozen.at("flips" + std::to_string(d))[k].contiguous();
-    if (kind == "eerm_online") return drawn[d][k];
+    if (kind == DomainSource::eerm_frozen)
+      return frozen.at("flips" + std::to_string(d))[k].contiguous();
+    if (kind == DomainSource::eerm_online) return drawn[d][k];
     return random_flips(view.training[d].graph.nodes(), options.edits,
                         rng.stream("random-domains", d, static_cast<uint64_t>(k)));
   }
@@ -94,15 +98,15 @@ DomainProvider::~DomainProvider() = default;
 
 const std::vector<Domain>& DomainProvider::domains(int64_t epoch) {
   State& s = *state_;
-  if (s.kind == "natural") return s.view.training;
-  if (s.kind == "eerm_online" && s.epoch != epoch) {
+  if (s.kind == DomainSource::natural) return s.view.training;
+  if (s.kind == DomainSource::eerm_online && s.epoch != epoch) {
     s.drawn.clear();
     for (const auto& editors : s.editors) s.drawn.push_back(editors->trial(epoch));
     s.epoch = epoch;
     s.build();
   }
   if (s.domains.empty()) {
-    if (s.kind == "eerm_frozen" && s.frozen.empty()) {
+    if (s.kind == DomainSource::eerm_frozen && s.frozen.empty()) {
       s.frozen = frozen_flips(s.options, s.backbone, s.view, s.rng);
     }
     s.build();
@@ -112,7 +116,7 @@ const std::vector<Domain>& DomainProvider::domains(int64_t epoch) {
 
 void DomainProvider::feedback(int64_t epoch, const std::vector<double>& losses) {
   State& s = *state_;
-  if (s.kind != "eerm_online" || s.learnt == epoch) return;
+  if (s.kind != DomainSource::eerm_online || s.learnt == epoch) return;
   ensure(s.epoch == epoch && losses.size() == s.domains.size(),
          "domains: feedback must be about the domains of its epoch");
   s.learnt = epoch;
@@ -139,7 +143,7 @@ void DomainProvider::restore_training_state(const std::map<std::string, torch::T
   State& s = *state_;
   s.domains.clear();
   s.epoch = s.learnt = 0;
-  if (s.kind == "eerm_frozen" && !state.empty()) {
+  if (s.kind == DomainSource::eerm_frozen && !state.empty()) {
     check_flips(state, s.options, s.view);
     s.frozen = state;
   }

@@ -40,7 +40,7 @@ namespace {
 
 struct DrnnOptions {
   nn::BackboneOptions backbone;
-  OptimiserOptions optimiser{"adam", 1e-4, 0.0};
+  OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
   double eta = 0.01;
   DomainOptions domains;
 

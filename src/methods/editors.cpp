@@ -47,7 +47,7 @@ GraphEditors::GraphEditors(const EditorOptions& options, int64_t nodes, const Rn
 GraphEditors::~GraphEditors() = default;
 
 void GraphEditors::begin_epoch(int64_t epoch) {
-  if (options_.init == "uniform_each_epoch" && epoch != epoch_) {
+  if (options_.init == EditorInit::uniform_each_epoch && epoch != epoch_) {
     views_.clear();
     numbers_.clear();
     rewards_.clear();
@@ -59,7 +59,7 @@ void GraphEditors::each_column(const std::function<void(View&, int64_t)>& body) 
   parallel_chunks(options_.views * nodes_, kColumns, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) body(views_[c / nodes_], c % nodes_);
   });
-  if (options_.law != "as_coded") return;
+  if (options_.law != EditorLaw::as_coded) return;
   for (View& view : views_) {
     view.bound = 0.0;
     for (const EditorColumn& column : view.columns) {
@@ -71,11 +71,11 @@ void GraphEditors::each_column(const std::function<void(View&, int64_t)>& body) 
 // Not in the constructor: a model that only predicts needs no editors.
 void GraphEditors::prepare() {
   if (!views_.empty()) return;
-  const bool fresh = options_.init == "uniform_each_epoch";
+  const bool fresh = options_.init == EditorInit::uniform_each_epoch;
   for (int64_t k = 0; k < options_.views; ++k) {
     const uint64_t name = place_ * static_cast<uint64_t>(options_.views) + static_cast<uint64_t>(k);
     views_.push_back({rng_.stream("editor-init", name, fresh ? epoch_ : 0).key(),
-                      options_.init == "zeros", std::vector<EditorColumn>(nodes_)});
+                      options_.init == EditorInit::zeros, std::vector<EditorColumn>(nodes_)});
   }
   each_column(
       [&](View& view, int64_t i) { view.columns[i].start(nodes_, view.initial(i), implicit_); });
@@ -90,7 +90,7 @@ torch::Tensor GraphEditors::draw(int64_t k, const Stream& draws) {
     for (int64_t i = begin; i < end; ++i) {
       Stream stream(mix64(draws.key(), static_cast<uint64_t>(i)));
       int32_t* chosen = out + i * options_.edits;
-      if (options_.law == "as_coded") {
+      if (options_.law == EditorLaw::as_coded) {
         draw_coded(view, i, stream, chosen);
       } else {
         view.columns[i].draw(options_.edits, view.initial(i), stream, chosen);
@@ -143,7 +143,8 @@ void GraphEditors::step(int64_t number, const std::vector<torch::Tensor>& flips,
   const editor_kernels::Step step{1.0 - options_.lr * kDecay,
                                   options_.lr / (1.0 - std::pow(editor_kernels::kBeta1, t)),
                                   1.0 / std::sqrt(1.0 - std::pow(editor_kernels::kBeta2, t))};
-  const double count = options_.law == "as_coded" ? 1.0 : static_cast<double>(options_.edits);
+  const double count =
+      options_.law == EditorLaw::as_coded ? 1.0 : static_cast<double>(options_.edits);
   each_column([&](View& view, int64_t i) {
     const torch::Tensor& drawn = flips[&view - views_.data()];
     view.columns[i].step(drawn.data_ptr<int32_t>() + i * options_.edits, options_.edits, reward,
@@ -173,7 +174,7 @@ torch::Tensor GraphEditors::probabilities(int64_t k, int64_t target) {
 }
 
 std::map<std::string, torch::Tensor> GraphEditors::state() const {
-  if (rewards_.empty() || options_.init == "uniform_each_epoch") return {};
+  if (rewards_.empty() || options_.init == EditorInit::uniform_each_epoch) return {};
   return {{"trials", torch::tensor(numbers_, torch::kInt64)},
           {"rewards", torch::tensor(rewards_, torch::kFloat64)}};
 }

@@ -37,7 +37,7 @@ namespace grm {
 void EermOptions::declare(OptionList& list) {
   backbone.declare(list);
   optimiser.declare(list);
-  list.choice("mode", mode, {"as_published", "as_coded", "random"},
+  list.choice("mode", mode,
               "EERM as its paper describes it, as its released code does it, or with uniformly "
               "random edits in place of editors");
   list.add("views", views, {1, 1000}, "edited views K per training graph");
@@ -47,11 +47,10 @@ void EermOptions::declare(OptionList& list) {
   list.add("ramp_epochs", ramp_epochs, {1, 1e6}, "epochs of the ramp");
   list.add("inner_steps", inner_steps, {0, 1000}, "editor steps T per epoch");
   list.add("editor_lr", editor_lr, {0, 0.1}, "learning rate of the editors");
-  list.choice("editor_init", editor_init, {"uniform_once", "uniform_each_epoch", "zeros"},
-              "initial parameters of the editors");
+  list.choice("editor_init", editor_init, "initial parameters of the editors");
   list.add("editor_memory_mib", editor_memory_mib, {0, 1e6},
            "editors above this size are kept implicitly, with the same law");
-  list.choice("update", update, {"mean", "per_domain"},
+  list.choice("update", update, {DomainUpdate::mean, DomainUpdate::per_domain},
               "one step on the mean over training domains or one step per training domain");
 }
 
@@ -75,7 +74,7 @@ Eerm::Eerm(const EermOptions& options, const TrainView& view, const Rng& rng)
       fail(ErrorKind::config, "method.edits is {}, but the training graph '{}' has {} nodes",
            options.edits, domain.name, domain.graph.nodes());
     }
-    if (options.mode == "random" || options.edits == 0) continue;
+    if (options.mode == EditorLaw::random || options.edits == 0) continue;
     const EditorOptions editor{options.mode,  options.editor_init, options.views,
                                options.edits, options.editor_lr,   options.editor_memory_mib};
     editors_.push_back(std::make_unique<GraphEditors>(editor, domain.graph.nodes(), rng, d));
@@ -91,7 +90,7 @@ double Eerm::beta_at(int64_t epoch) const {
 std::vector<LossTerm> Eerm::train_epoch(int64_t epoch) {
   for (const auto& editors : editors_) editors->begin_epoch(epoch);
   std::vector<Span> spans;
-  if (options_.update == "mean") {
+  if (options_.update == DomainUpdate::mean) {
     spans.push_back({0, view_.training.size()});
   } else {
     for (size_t d = 0; d < view_.training.size(); ++d) spans.push_back({d, d + 1});
@@ -100,7 +99,7 @@ std::vector<LossTerm> Eerm::train_epoch(int64_t epoch) {
   double mean = 0.0, variance = 0.0;
   for (const Span& span : spans) {
     ViewRisk risk;
-    if (editors_.empty() || options_.mode == "as_published") {
+    if (editors_.empty() || options_.mode == EditorLaw::as_published) {
       for (int64_t m = 0; m < options_.inner_steps; ++m) explore(span, epoch, m);
       risk = classifier_step(span, fresh_views(span, epoch), epoch);
     } else {
@@ -175,7 +174,8 @@ void Eerm::learn(const Span& span, const Flips& flips, int64_t number, double re
   // A loss that is not finite ends the run after this epoch; editors must not see it before.
   if (!std::isfinite(reward)) return;
   const bool last = (number + 1) % options_.inner_steps == 0;
-  if (options_.editor_init == "uniform_each_epoch" && last && options_.mode == "as_coded") {
+  if (options_.editor_init == EditorInit::uniform_each_epoch && last &&
+      options_.mode == EditorLaw::as_coded) {
     return;  // these editors are never drawn from again
   }
   for (size_t d = span.begin; d < span.end; ++d) {

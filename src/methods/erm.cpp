@@ -18,12 +18,12 @@ namespace {
 struct ErmOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser;
-  std::string update = "mean";
+  DomainUpdate update = DomainUpdate::mean;
 
   void declare(OptionList& list) {
     backbone.declare(list);
     optimiser.declare(list);
-    list.choice("update", update, {"mean", "per_domain", "per_domain_accumulate"},
+    list.choice("update", update,
                 "one step on the mean loss, one step per training domain, or the latter without "
                 "zeroing gradients in between");
   }
@@ -35,13 +35,13 @@ class Erm final : public BackboneMethod {
       : BackboneMethod(options.backbone, options.optimiser, view, rng), options_(options) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    const bool per_domain = options_.update != "mean";
+    const bool per_domain = options_.update != DomainUpdate::mean;
     const double share = 1.0 / static_cast<double>(view_.training.size());
     std::vector<torch::Tensor> losses;
     optimiser_.zero_grad();
     for (size_t d = 0; d < view_.training.size(); ++d) {
       const Domain& domain = view_.training[d];
-      if (options_.update == "per_domain") optimiser_.zero_grad();
+      if (options_.update == DomainUpdate::per_domain) optimiser_.zero_grad();
       const torch::Tensor loss = loss_of(domain, forward(domain, epoch, d).logits);
       const Stage stage("backward");
       (per_domain ? loss : loss * share).backward();

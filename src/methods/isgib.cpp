@@ -153,12 +153,12 @@ Tensor second_order(const Tensor& a, const Tensor& z, int64_t block) {
 namespace {
 
 struct IsGibOptions {
-  std::string conv = "kipf";
+  nn::Conv conv = nn::Conv::kipf;
   int64_t input_width = 128;
   int64_t hidden = 128;
   double dropout = 0.1;
   bool batch_norm = true;
-  OptimiserOptions optimiser{"adam", 0.01, 0.0};
+  OptimiserOptions optimiser{Optimiser::adam, 0.01, 0.0};
   double w_same = 1e-2;
   double w_diff = 1e-5;
   double w_individual = 1.0;
@@ -168,7 +168,7 @@ struct IsGibOptions {
   int64_t pair_block = 256;
 
   void declare(OptionList& list) {
-    list.choice("conv", conv, {"sum", "kipf"},
+    list.choice("conv", conv,
                 "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
                 "normalisation");
     list.add("input_width", input_width, {1, 65536}, "width of the linear map of the features");

@@ -148,10 +148,10 @@ struct LisaOptions {
 
   void check() const {
     if (views == 0) return;
-    if (backbone.backbone != "gcn" && backbone.backbone != "sage") {
+    if (backbone.backbone != nn::BackboneKind::gcn && backbone.backbone != nn::BackboneKind::sage) {
       fail(ErrorKind::config,
            "lisa: method.backbone = {} takes no edge weights, which the masks are; use gcn or sage",
-           backbone.backbone);
+           to_string(backbone.backbone));
     }
     if (backbone.layers < 2 && !backbone.weight_last_layer) {
       fail(ErrorKind::config,

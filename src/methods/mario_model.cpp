@@ -7,7 +7,7 @@
 namespace grm {
 
 void MarioOptions::declare(OptionList& list) {
-  list.choice("conv", conv, {"sum", "kipf"},
+  list.choice("conv", conv,
               "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
               "normalisation");
   list.add("hidden", hidden, {1, 65536}, "width of encoder and projector");

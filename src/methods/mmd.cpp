@@ -105,12 +105,15 @@ struct KernelSum : torch::autograd::Function<KernelSum> {
   }
 };
 
+enum class CeNodes { all, support };
+GRM_WORDS(CeNodes, "all", "support")
+
 struct MmdOptions {
   nn::BackboneOptions backbone;
-  OptimiserOptions optimiser{"adam", 1e-4, 0.0};
+  OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
   double gamma = 1.0;
   int64_t support = 50;
-  std::string ce_nodes = "all";
+  CeNodes ce_nodes = CeNodes::all;
   DomainOptions domains;
 
   void declare(OptionList& list) {
@@ -119,7 +122,7 @@ struct MmdOptions {
     list.add("gamma", gamma, {0, 1e6}, "weight of the discrepancy between domains");
     list.add("support", support, {1, 1e6},
              "labelled nodes drawn from each domain for the discrepancy");
-    list.choice("ce_nodes", ce_nodes, {"all", "support"},
+    list.choice("ce_nodes", ce_nodes,
                 "nodes of the classification loss: all labelled ones, or those of the discrepancy");
     domains.declare(list);
   }
@@ -146,13 +149,13 @@ class Mmd final : public BackboneMethod {
         fail(ErrorKind::config,
              "mmd compares what the last layer sees, but with method.layers = {} the backbone '{}' "
              "has no hidden layer; use at least 2 layers",
-             options_.backbone.layers, options_.backbone.backbone);
+             options_.backbone.layers, to_string(options_.backbone.backbone));
       }
       const Tensor nodes =
           draw_nodes(domains[g].labels.loss, options_.support, rng_.stream("support", epoch, g));
       features.push_back(select_rows(out.hidden, nodes));
       sizes.push_back(nodes.numel());
-      const Tensor loss = options_.ce_nodes == "all"
+      const Tensor loss = options_.ce_nodes == CeNodes::all
                               ? loss_of(domains[g], out.logits)
                               : nn::supervised_loss(view_.loss, select_rows(out.logits, nodes),
                                                     domains[g].labels.y.index_select(0, nodes));

@@ -8,10 +8,8 @@
 namespace grm::nn {
 
 void BackboneOptions::declare(OptionList& list) {
-  std::vector<std::string> names;
-  for (const BackboneEntry& entry : backbones()) names.push_back(entry.name);
-  list.choice("backbone", backbone, names, "The network that turns a graph into class scores.");
-  list.choice("conv", conv, {"sum", "kipf"},
+  list.choice("backbone", backbone, "The network that turns a graph into class scores.");
+  list.choice("conv", conv,
               "How a gcn layer gathers neighbours: plain sums, or self-loops and symmetric "
               "normalisation.");
   list.add("hidden", hidden, {1, 65536}, "Width of the hidden layers (per head in gat).");
@@ -27,12 +25,15 @@ void BackboneOptions::declare(OptionList& list) {
 
 const std::vector<BackboneEntry>& backbones() {
   static const std::vector<BackboneEntry> table = {
-      {"gcn", "graph convolutions by weighted sums, with or without normalisation", make_gcn},
-      {"sage", "GraphSAGE with the mean of the in-neighbours", make_sage},
-      {"gat", "graph attention with several heads", make_gat},
-      {"gpr", "two linear layers and a learned mixture of ten propagation steps", make_gpr},
-      {"gcnii", "deep graph convolutions with initial residuals and identity maps", make_gcnii},
-      {"mlp", "linear layers that do not see the edges", make_mlp},
+      {BackboneKind::gcn, "graph convolutions by weighted sums, with or without normalisation",
+       make_gcn},
+      {BackboneKind::sage, "GraphSAGE with the mean of the in-neighbours", make_sage},
+      {BackboneKind::gat, "graph attention with several heads", make_gat},
+      {BackboneKind::gpr, "two linear layers and a learned mixture of ten propagation steps",
+       make_gpr},
+      {BackboneKind::gcnii, "deep graph convolutions with initial residuals and identity maps",
+       make_gcnii},
+      {BackboneKind::mlp, "linear layers that do not see the edges", make_mlp},
   };
   return table;
 }
@@ -40,15 +41,9 @@ const std::vector<BackboneEntry>& backbones() {
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
                                         int64_t classes) {
-  std::vector<std::string> names;
-  for (const BackboneEntry& entry : backbones()) {
-    if (entry.name == options.backbone) {
-      return entry.make(set, prefix, options, features, classes);
-    }
-    names.push_back(entry.name);
-  }
-  fail(ErrorKind::config, "unknown backbone '{}'{}", options.backbone,
-       did_you_mean(options.backbone, names));
+  const BackboneEntry& entry = backbones().at(static_cast<size_t>(options.backbone));
+  ensure(entry.kind == options.backbone, "the table of backbones is out of order");
+  return entry.make(set, prefix, options, features, classes);
 }
 
 std::string tensor_name(const std::string& prefix, const std::string& kind, int64_t number) {

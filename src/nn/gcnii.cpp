@@ -14,7 +14,7 @@ class Gcnii : public Backbone {
         int64_t features, int64_t classes)
       : dropout_(options.dropout),
         operators_([dtype = set.dtype(), device = set.device()](const AdjacencyPtr& edges) {
-          return transposed(make_propagation("kipf", edges, {}, dtype, device));
+          return transposed(make_propagation(Conv::kipf, edges, {}, dtype, device));
         }),
         first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
         last_(set, tensor_name(prefix, "linear", 2), options.hidden, classes) {

@@ -16,7 +16,7 @@ class Gpr : public Backbone {
   Gpr(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
       int64_t features, int64_t classes)
       : dropout_(options.dropout),
-        operators_("kipf", set.dtype(), set.device()),
+        operators_(Conv::kipf, set.dtype(), set.device()),
         first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
         second_(set, tensor_name(prefix, "linear", 2), options.hidden, classes),
         coefficients_(set.parameter(tensor_name(prefix, "coefficients"),

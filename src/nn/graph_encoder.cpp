@@ -99,7 +99,7 @@ class LayerStack final : public GraphEncoder {
 }  // namespace
 
 void GraphEncoderOptions::declare(OptionList& list) {
-  list.choice("layer", layer, graph_layer_names(), "The convolution of the graph encoder.");
+  list.choice("layer", layer, "The convolution of the graph encoder.");
   list.add("layers", layers, {1, 64}, "Number of layers that pass messages.");
   list.add("hidden", hidden, {1, 65536}, "Width of the node rows.");
   list.add("dropout", dropout, {0, 0.99}, "Share of the entries dropped after each layer.");
@@ -131,12 +131,10 @@ GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* ba
   return input;
 }
 
-torch::Tensor pool(const std::string& kind, const torch::Tensor& node_offsets,
-                   const torch::Tensor& rows) {
-  if (kind == "mean") return ops::segment_mean(node_offsets, rows);
-  if (kind == "sum") return ops::segment_sum(node_offsets, rows);
-  if (kind == "max") return ops::segment_max(node_offsets, rows);
-  fail(ErrorKind::config, "unknown pooling '{}': expected 'mean', 'sum' or 'max'", kind);
+torch::Tensor pool(Pooling kind, const torch::Tensor& node_offsets, const torch::Tensor& rows) {
+  if (kind == Pooling::mean) return ops::segment_mean(node_offsets, rows);
+  if (kind == Pooling::sum) return ops::segment_sum(node_offsets, rows);
+  return ops::segment_max(node_offsets, rows);
 }
 
 Mlp::Mlp(ParameterSet& set, const std::string& name, const std::vector<int64_t>& widths) {

@@ -88,21 +88,22 @@ torch::Tensor OgbGcnLayer::forward(const torch::Tensor& rows, const Messages& me
   return torch::addcmul(received, torch::relu(u + root), messages.inverse_degree);
 }
 
-const std::vector<std::string>& graph_layer_names() {
-  static const std::vector<std::string> names = {"gin", "gcn", "le", "graph", "arma"};
-  return names;
-}
-
-std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, const std::string& kind,
+std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, GraphLayerKind kind,
                                              const std::string& name, int64_t in, int64_t out,
                                              int64_t edge_width) {
-  if (kind == "gin") return std::make_unique<GinLayer>(set, name, in, out, edge_width);
-  if (kind == "gcn") return std::make_unique<OgbGcnLayer>(set, name, in, out, edge_width);
-  if (kind == "le") return std::make_unique<LeLayer>(set, name, in, out);
-  if (kind == "graph") return std::make_unique<SumLayer>(set, name, in, out);
-  if (kind == "arma") return std::make_unique<ArmaLayer>(set, name, in, out);
-  fail(ErrorKind::config, "unknown graph layer '{}'{}", kind,
-       did_you_mean(kind, graph_layer_names()));
+  switch (kind) {
+    case GraphLayerKind::gin:
+      return std::make_unique<GinLayer>(set, name, in, out, edge_width);
+    case GraphLayerKind::gcn:
+      return std::make_unique<OgbGcnLayer>(set, name, in, out, edge_width);
+    case GraphLayerKind::le:
+      return std::make_unique<LeLayer>(set, name, in, out);
+    case GraphLayerKind::graph:
+      return std::make_unique<SumLayer>(set, name, in, out);
+    case GraphLayerKind::arma:
+      return std::make_unique<ArmaLayer>(set, name, in, out);
+  }
+  throw InternalError("make_graph_layer: unknown kind");
 }
 
 }  // namespace grm::nn

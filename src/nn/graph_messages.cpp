@@ -45,7 +45,7 @@ void source_normalisation(const Adjacency& edges, torch::Tensor& by_edge, torch:
 
 }  // namespace
 
-Messages make_messages(const std::string& kind, const GraphInput& input, torch::Dtype dtype,
+Messages make_messages(GraphLayerKind kind, const GraphInput& input, torch::Dtype dtype,
                        const torch::Device& device) {
   const Adjacency& edges = *input.edges;
   Messages messages;
@@ -53,19 +53,19 @@ Messages make_messages(const std::string& kind, const GraphInput& input, torch::
   if (input.edge_x.sparse || input.edge_x.dense.defined()) messages.edge_x = &input.edge_x;
   const torch::Tensor mask = checked(input.mask, "a mask", edges, dtype, device);
   const torch::Tensor data = checked(input.edge_weights, "edge weights", edges, dtype, device);
-  if (kind == "gin") {
+  if (kind == GraphLayerKind::gin) {
     messages.weights = mask;
-  } else if (kind == "gcn") {
+  } else if (kind == GraphLayerKind::gcn) {
     torch::Tensor by_edge, by_node;
     source_normalisation(edges, by_edge, by_node);
     messages.weights = product(on_device(by_edge.to(dtype), device), mask);
     messages.inverse_degree = on_device(by_node.to(dtype), device);
-  } else if (kind == "arma") {
+  } else if (kind == GraphLayerKind::arma) {
     const torch::Tensor ones = torch::ones({edges.nnz()}, torch::dtype(dtype).device(device));
     messages.weights = product(ops::normalise(input.edges, data.defined() ? data : ones), mask);
   } else {
     messages.weights = product(data, mask);
-    if (kind == "le") {
+    if (kind == GraphLayerKind::le) {
       const torch::Tensor sums = ops::row_sum(input.edges, messages.weights).to(dtype);
       messages.sums = on_device(sums, device).unsqueeze(1);
     }

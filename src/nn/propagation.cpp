@@ -11,18 +11,14 @@ torch::Tensor Propagation::apply(const torch::Tensor& rows) const {
   return ops::spmm(pattern, weights, rows);
 }
 
-Propagation make_propagation(const std::string& conv, const AdjacencyPtr& edges,
-                             const torch::Tensor& weights, torch::Dtype dtype,
-                             const torch::Device& device) {
+Propagation make_propagation(Conv conv, const AdjacencyPtr& edges, const torch::Tensor& weights,
+                             torch::Dtype dtype, const torch::Device& device) {
   if (weights.defined() && (weights.dim() != 1 || weights.numel() != edges->nnz())) {
     fail(ErrorKind::shape, "{} edge weights were given for a graph of {} edges", weights.numel(),
          edges->nnz());
   }
   const torch::Tensor given = weights.defined() ? on_device(weights, device).to(dtype) : weights;
-  if (conv == "sum") return {edges, given};
-  if (conv != "kipf") {
-    fail(ErrorKind::config, "unknown convolution '{}': expected 'sum' or 'kipf'", conv);
-  }
+  if (conv == Conv::sum) return {edges, given};
   torch::Tensor position;
   const AdjacencyPtr looped = with_self_loops(*edges, &position);
   torch::Tensor all = torch::ones({looped->nnz()}, torch::dtype(dtype).device(device));
@@ -45,8 +41,7 @@ Propagation transposed(const Propagation& p) {
   return {with_transpose(p.pattern->out), weights};
 }
 
-PropagationCache::PropagationCache(const std::string& conv, torch::Dtype dtype,
-                                   const torch::Device& device)
+PropagationCache::PropagationCache(Conv conv, torch::Dtype dtype, const torch::Device& device)
     : build_([conv, dtype, device](const AdjacencyPtr& edges) {
         return make_propagation(conv, edges, {}, dtype, device);
       }) {}

@@ -67,7 +67,7 @@ std::string explanation_json(const ExplainedRuns& explained) {
       {"method", e.method},
       {"preset", e.preset},
       {"seed", e.seed},
-      {"level", e.level},
+      {"level", to_string(e.level)},
       {"domain", e.domain},
       {"item", e.item},
       {"name", e.name},

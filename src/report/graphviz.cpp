@@ -197,8 +197,8 @@ std::string cluster_head(const char* name, const std::string& title, const Canva
 
 std::string title_of(const ItemExplanation& e) {
   const auto label = [&](int64_t c) { return e.labels.empty() ? std::to_string(c) : e.labels[c]; };
-  return fmt::format("{} {} of {}: predicted {} with probability {:.2f}{}", e.level, e.name,
-                     e.domain, label(e.predicted), e.probabilities[e.predicted],
+  return fmt::format("{} {} of {}: predicted {} with probability {:.2f}{}", to_string(e.level),
+                     e.name, e.domain, label(e.predicted), e.probabilities[e.predicted],
                      e.label < 0 ? "" : ", true class " + label(e.label));
 }
 

@@ -49,6 +49,7 @@ std::vector<Setup> candidates(const std::vector<Setup>& setups, const std::strin
 std::vector<int64_t> scored_items(const Domain& domain, int64_t nodes) {
   const torch::Tensor& all = domain.labels.evaluate;
   const torch::Tensor& parts = domain.graph.parts;
+  const bool sets = domain.graph.level() == Level::graph;
   const Adjacency& edges = *domain.graph.edges;
   const auto has_edge = [](const Csr& side, int64_t node) {
     return side.offset()[node + 1] > side.offset()[node];
@@ -56,9 +57,9 @@ std::vector<int64_t> scored_items(const Domain& domain, int64_t nodes) {
   std::vector<int64_t> items;
   for (int64_t k = 0; k < all.numel(); ++k) {
     const int64_t item = all.data_ptr<int64_t>()[k];
-    const int64_t* first = parts.defined() ? parts.data_ptr<int64_t>() + item : nullptr;
-    if (first ? first[1] - first[0] <= nodes
-              : has_edge(edges.in, item) || has_edge(edges.out, item)) {
+    const int64_t* first = sets ? parts.data_ptr<int64_t>() + item : nullptr;
+    if (sets ? first[1] - first[0] <= nodes
+             : has_edge(edges.in, item) || has_edge(edges.out, item)) {
       items.push_back(item);
     }
   }
@@ -95,8 +96,8 @@ GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
   part.words = {fmt::format(
       "{} of domain {}{} that are worth a look, not typical ones: errors, the rarest class, high "
       "uncertainty, and for contrast what the model is sure of.",
-      task.level == "graph" ? "Graphs" : "Nodes", domain.name,
-      task.level == "graph" ? fmt::format(" with at most {} nodes", limit) : " with edges")};
+      task.level == Level::graph ? "Graphs" : "Nodes", domain.name,
+      task.level == Level::graph ? fmt::format(" with at most {} nodes", limit) : " with edges")};
   for (const auto& [item, why] : chosen) {
     std::vector<ItemExplanation> runs;
     for (size_t m = 0; m < models.size(); ++m) {
@@ -142,7 +143,7 @@ void add_data_parts(HtmlReport& report, const DataContext& context, int64_t item
     Task task;
     try {
       task = config_from_toml(setup.rows.front()->config, "configuration of " + setup.dataset)
-                 ->dataset.load(context);
+                 .dataset.load(context);
     } catch (const Error& error) {
       report.left_out.push_back({"shift measures of " + dataset, error.what()});
       if (items > 0) report.left_out.push_back({"explanations on " + dataset, error.what()});

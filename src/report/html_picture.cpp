@@ -116,7 +116,7 @@ void add_distances(const ItemExplanation& e, GraphPicture& picture) {
 GraphPicture picture_of(const ItemExplanation& e, const Stability& stability) {
   GraphPicture picture;
   picture.caption =
-      fmt::format("{} {} of {}", e.level == "graph" ? "Graph" : "Node", e.name, e.domain);
+      fmt::format("{} {} of {}", e.level == Level::graph ? "Graph" : "Node", e.name, e.domain);
   picture.facts = facts_of(e, stability);
   picture.target = e.centre;
   for (const ExplainedNode& node : e.nodes) picture.nodes.push_back(node.name);

@@ -113,7 +113,7 @@ std::string printed(const PublishedValue& value, int digits) {
 
 const Published& Published::embedded() {
   static const Published published = [] {
-    for (const study::EmbeddedFile& file : study::embedded_files()) {
+    for (const EmbeddedFile& file : study_files()) {
       if (file.name == "published.toml") return parse(file.text, file.name);
     }
     throw InternalError("published.toml is not in this program");

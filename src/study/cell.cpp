@@ -78,7 +78,7 @@ class CellRun {
     loading_ = false;
     if (cell_.phase == "trial") {
       // A search ends before anyone may look at test labels: they do not stay in memory.
-      ensure(config_->train.test == "never", "a trial asks for test scores");
+      ensure(config_->train.test == TestScoring::never, "a trial asks for test scores");
       task_.test.clear();
     }
   }
@@ -103,7 +103,7 @@ class CellRun {
   const CellJob& job_;
   const CellHooks& hooks_;
   CellRow cell_;
-  std::unique_ptr<RunConfig> config_;
+  std::optional<RunConfig> config_;
   Task task_;
   bool loading_ = false;
 };

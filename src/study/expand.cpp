@@ -18,7 +18,7 @@ bool is_study(const std::string& file) {
 }
 
 const EmbeddedFile* find_ready(const std::string& name) {
-  for (const EmbeddedFile& file : embedded_files()) {
+  for (const EmbeddedFile& file : study_files()) {
     if (is_study(file.name) && (file.name == name || file.name == name + ".toml")) return &file;
   }
   return nullptr;
@@ -55,14 +55,14 @@ bool has(const std::vector<std::string>& list, const std::string& a, const std::
 
 // What a result is and what it may not depend on: see docs/studies.md.
 void check_reportable(const RunConfig& config, const StudySpec& spec) {
-  if (config.train.test == "never") {
+  if (config.train.test == TestScoring::never) {
     fail(ErrorKind::config, "{}: train.test = never leaves no scores to report", spec.origin);
   }
-  if (config.train.selection != "val" && config.train.test != "every") {
+  if (config.train.selection != Selection::val && config.train.test != TestScoring::every) {
     fail(ErrorKind::config,
          "{}: studies report the epoch chosen on validation; train.selection = {} needs "
          "train.test = every beside it",
-         spec.origin, config.train.selection);
+         spec.origin, to_string(config.train.selection));
   }
 }
 
@@ -88,7 +88,7 @@ StudySpec load_spec(const std::string& file_or_name) {
 
 std::vector<std::string> ready_studies() {
   std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files()) {
+  for (const EmbeddedFile& file : study_files()) {
     if (is_study(file.name)) names.push_back(fs::path(file.name).stem().string());
   }
   return names;
@@ -107,11 +107,11 @@ bool VariantSpec::takes(const MethodSpec& method) const {
   return has(methods, method.name, method.text);
 }
 
-std::unique_ptr<RunConfig> configure(const StudySpec& spec, const DatasetSpec& dataset,
-                                     const MethodSpec& method, const VariantSpec& variant) {
-  auto config = std::make_unique<RunConfig>(dataset.name, method.name, method.preset);
+RunConfig configure(const StudySpec& spec, const DatasetSpec& dataset, const MethodSpec& method,
+                    const VariantSpec& variant) {
+  RunConfig config(dataset.name, method.name, method.preset);
   const auto apply = [&](const std::vector<Setting>& settings) {
-    for (const Setting& setting : settings) apply_setting(*config, setting, method);
+    for (const Setting& setting : settings) apply_setting(config, setting, method);
   };
   apply(spec.set);
   apply(dataset.set);
@@ -133,12 +133,12 @@ std::vector<PlannedCell> expand(const StudySpec& spec) {
     for (const MethodSpec& method : spec.methods) {
       for (const VariantSpec& variant : spec.variants) {
         if (!variant.takes(method)) continue;
-        const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
-        check_reportable(*config, spec);
+        const RunConfig config = configure(spec, dataset, method, variant);
+        check_reportable(config, spec);
         for (int64_t k = 0; k < seeds; ++k) {
           const int64_t seed = spec.first_seed + k;
           cells.push_back(
-              {dataset.label, method.text, variant.name, 0, seed, config->to_toml(seed)});
+              {dataset.label, method.text, variant.name, 0, seed, config.to_toml(seed)});
         }
       }
     }

@@ -95,18 +95,11 @@ class TomlReader {
 
   // A value as options take it.
   std::string value_text(const toml::node& node) const {
-    if (const auto* text = node.as_string()) return text->get();
-    if (const auto* value = node.as_integer()) return fmt::format("{}", value->get());
-    if (const auto* value = node.as_floating_point()) return fmt::format("{}", value->get());
-    if (const auto* value = node.as_boolean()) return value->get() ? "true" : "false";
-    if (const auto* list = node.as_array()) {
-      std::string text = "[";
-      for (const toml::node& each : *list) {
-        text += (text.size() > 1 ? ", " : "") + value_text(each);
-      }
-      return text + "]";
+    try {
+      return toml_value_text(node);
+    } catch (const Error& error) {
+      fail_at(node, "{}", error.what());
     }
-    fail_at(node, "an option takes text, a number, true, false or a list");
   }
 
   std::vector<std::string> words(const toml::node& node) const {

@@ -92,10 +92,10 @@ std::vector<Setting> random_point(const std::vector<SpaceSpec>& space, const std
 // Whether these values are what the study has there anyway: trial 0 over again.
 bool repeats_trial_0(const StudySpec& spec, const DatasetSpec& dataset, const MethodSpec& method,
                      const VariantSpec& variant, const std::vector<Setting>& settings) {
-  const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
-  const std::string before = config->to_toml(0);
-  for (const Setting& setting : settings) apply_setting(*config, setting, method);
-  return config->to_toml(0) == before;
+  RunConfig config = configure(spec, dataset, method, variant);
+  const std::string before = config.to_toml(0);
+  for (const Setting& setting : settings) apply_setting(config, setting, method);
+  return config.to_toml(0) == before;
 }
 
 using Group = std::vector<std::string>;  // dataset, method, variant
@@ -110,18 +110,18 @@ std::vector<PlannedCell> cells_of(const StudySpec& spec, const std::string& test
       for (const VariantSpec& variant : spec.variants) {
         if (!variant.takes(method)) continue;
         for (const int64_t trial : trials({dataset.label, method.text, variant.name})) {
-          const std::unique_ptr<RunConfig> config = configure(spec, dataset, method, variant);
+          RunConfig config = configure(spec, dataset, method, variant);
           for (const Setting& setting : trial_settings(spec, dataset, method, variant, trial)) {
-            apply_setting(*config, setting, method);
+            apply_setting(config, setting, method);
           }
-          config->set("train.test", test);
-          if (config->train.selection != "val") {
+          config.set("train.test", test);
+          if (config.train.selection != Selection::val) {
             fail(ErrorKind::config,
                  "{}: a search chooses by validation; train.selection must be val", spec.origin);
           }
           for (int64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
             cells.push_back(
-                {dataset.label, method.text, variant.name, trial, seed, config->to_toml(seed)});
+                {dataset.label, method.text, variant.name, trial, seed, config.to_toml(seed)});
           }
         }
       }

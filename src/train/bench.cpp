@@ -208,7 +208,7 @@ class Bench {
 
   double targets() const {
     double sum = 0;
-    if (config_.method_name() == "grm" && task_.level == "node") {
+    if (config_.method_name() == "grm" && task_.level == Level::node) {
       const GrmOptions o = grm_options(config_.method.options(), false);
       const int64_t steps = grm_steps(o, task_.training);
       for (const Domain& domain : task_.training) sum += grm_targets(o, domain, steps);

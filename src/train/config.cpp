@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <sstream>
 
 #include "grm/core/error.h"
@@ -17,14 +18,14 @@ void TrainOptions::declare(OptionList& list) {
            "epochs between evaluations; the last epoch is always evaluated");
   list.add("patience", patience, {0, 1e7},
            "evaluations that the rule of early stopping looks back; 0: never stop early");
-  list.choice("stop", stop, {"no_gain", "below_mean"},
+  list.choice("stop", stop,
               "stop when the best validation score is `patience` evaluations old, or when the "
               "latest is below the mean of the `patience` before it (LiSA)");
   list.add("warm_up", warm_up, {0, 1e7}, "below_mean: epochs before it may stop a run");
-  list.choice("test", test, {"selected", "every", "never"},
+  list.choice("test", test,
               "when test domains are scored: once the model is chosen, at every evaluation (for "
               "the oracle rule), or not at all (tuning)");
-  list.choice("selection", selection, {"val", "last", "oracle"},
+  list.choice("selection", selection,
               "which epoch's model is kept and reported: best validation, the last, or best test "
               "(an upper bound, not a result; needs test = every)");
   list.add("calibrate", calibrate,
@@ -38,6 +39,25 @@ void TrainOptions::declare(OptionList& list) {
            "where to compute: cpu, cuda, cuda:1 (a number) or auto, the first GPU if there is one; "
            "the flag --device goes over it");
 }
+
+namespace {
+
+enum class Section { dataset, method, train };
+GRM_WORDS(Section, "dataset", "method", "train")
+
+Section section_named(const std::string& word) {
+  if (const std::optional<Section> section = value_of<Section>(word)) return *section;
+  fail(ErrorKind::config, "'{}' is not a section{}; the sections are dataset, method, train", word,
+       did_you_mean(word, words_of(Section{})));
+}
+
+void append_values(std::string& text, const OptionList& list, const std::set<std::string>& but) {
+  for (const Option& o : list.options()) {
+    if (but.count(o.key) == 0) text += fmt::format("{} = {}\n", o.key, o.get());
+  }
+}
+
+}  // namespace
 
 RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_name,
                      const std::string& preset)
@@ -53,6 +73,18 @@ RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_
   for (const auto& [key, value] : method.train_values()) train_options_.set("train", key, value);
 }
 
+RunConfig::RunConfig(const RunConfig& other) : dataset(other.dataset), method(other.method) {
+  train.declare(train_options_);
+  train = other.train;
+}
+
+RunConfig& RunConfig::operator=(const RunConfig& other) {
+  dataset = other.dataset;
+  method = other.method;
+  train = other.train;
+  return *this;
+}
+
 void RunConfig::set(const std::string& path, const std::string& value) {
   const size_t dot = path.find('.');
   const std::string section = path.substr(0, dot);
@@ -60,36 +92,28 @@ void RunConfig::set(const std::string& path, const std::string& value) {
     fail(ErrorKind::config, "'{}' is not of the form section.key, as in method.lr=0.01", path);
   }
   const std::string key = path.substr(dot + 1);
-  if (section == "dataset") {
-    dataset.options().set(section, key, value);
-  } else if (section == "method") {
-    method.options().set(section, key, value);
-  } else if (section == "train") {
-    train_options_.set(section, key, value);
-  } else {
-    fail(ErrorKind::config, "'{}' is not a section{}; the sections are dataset, method, train",
-         section, did_you_mean(section, {"dataset", "method", "train"}));
+  switch (section_named(section)) {
+    case Section::dataset:
+      return dataset.options().set(section, key, value);
+    case Section::method:
+      return method.options().set(section, key, value);
+    case Section::train:
+      return train_options_.set(section, key, value);
   }
 }
 
 std::string RunConfig::to_toml(int64_t seed) const {
   std::string text =
       fmt::format("seed = {}\n\n[dataset]\nname = {}\n", seed, toml_string(dataset_name()));
-  for (const Option& o : dataset.options().options()) {
-    text += fmt::format("{} = {}\n", o.key, o.get());
-  }
+  append_values(text, dataset.options(), {});
   text += fmt::format("\n[method]\nname = {}\npreset = {}\n", toml_string(method_name()),
                       toml_string(method.preset()));
-  for (const Option& o : method.options().options()) {
-    text += fmt::format("{} = {}\n", o.key, o.get());
-  }
+  append_values(text, method.options(), {});
   text += "\n[train]\n";
-  for (const Option& o : train_options_.options()) {
-    if (o.key == "seeds" || o.key == "first_seed" || o.key == "checkpoint_seconds") continue;
-    if (o.key == "device" && train.device == "cpu") continue;
-    if (o.key == "calibrate" && train.calibrate) continue;
-    text += fmt::format("{} = {}\n", o.key, o.get());
-  }
+  std::set<std::string> silent = {"seeds", "first_seed", "checkpoint_seconds"};
+  if (train.device == TrainOptions{}.device) silent.insert("device");
+  if (train.calibrate) silent.insert("calibrate");
+  append_values(text, train_options_, silent);
   return text;
 }
 
@@ -137,9 +161,9 @@ ConfigSections config_sections(const std::string& text, const std::string& origi
   return sections;
 }
 
-std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::string& origin,
-                                            const std::string& dataset, const std::string& method,
-                                            const std::string& preset) {
+RunConfig config_from_toml(const std::string& text, const std::string& origin,
+                           const std::string& dataset, const std::string& method,
+                           const std::string& preset) {
   const toml::table file = parse(text, origin);
   const auto word = [&](const char* section, const char* key, const std::string& given) {
     return given.empty() ? file[section][key].value_or(std::string()) : given;
@@ -150,21 +174,21 @@ std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::
     fail(ErrorKind::config, "{}: no {} is named; write [{}] with name = \"...\"", origin,
          dataset_name.empty() ? "dataset" : "method", dataset_name.empty() ? "dataset" : "method");
   }
-  auto config =
-      std::make_unique<RunConfig>(dataset_name, method_name, word("method", "preset", preset));
+  RunConfig config(dataset_name, method_name, word("method", "preset", preset));
+  const std::set<std::string> read = {"dataset.name", "method.name", "method.preset"};
+  const std::set<std::string> apart = {"seed"};  // the files that runs leave behind carry theirs
   for (const auto& [section, table] : file) {
     const std::string name(section.str());
     if (!table.is_table()) {
-      if (name == "seed") continue;  // the files that runs leave behind carry their seed
+      if (apart.count(name) > 0) continue;
       fail(ErrorKind::config, "{}: '{}' is outside [dataset], [method] and [train]",
            place(origin, table.source()), name);
     }
     for (const auto& [key, value] : *table.as_table()) {
-      const std::string option(key.str());
-      if (option == "name" && (name == "dataset" || name == "method")) continue;
-      if (option == "preset" && name == "method") continue;
+      const std::string option = name + "." + std::string(key.str());
+      if (read.count(option) > 0) continue;
       try {
-        config->set(name + "." + option, option_text(value));
+        config.set(option, option_text(value));
       } catch (const Error& error) {
         fail(ErrorKind::config, "{}: {}", place(origin, value.source()), error.what());
       }

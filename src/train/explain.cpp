@@ -91,7 +91,7 @@ Explanation score_pairs(const ScoredPairs& pairs) {
 std::vector<Explanation> explanations(Method& method, const Task& task, Role role) {
   std::vector<Explanation> all;
   for (const Domain& domain : task.domains(role)) {
-    if (!domain.labels.edge_truth.defined() || !domain.graph.parts.defined()) continue;
+    if (!domain.labels.edge_truth.defined() || domain.graph.level() == Level::node) continue;
     torch::Tensor scores = method.edge_scores(domain.graph, domain.labels.evaluate);
     if (!scores.defined()) return {};
     scores = scores.cpu();

@@ -43,14 +43,14 @@ GeneratedGraph graph_behind(Method& method, const std::string& name, const Graph
     return *std::move(g);
   }
   torch::Tensor scores;
-  if (graph.parts.defined()) {
+  if (graph.level() == Level::graph) {
     scores = method.edge_scores(graph, torch::full({1}, item, torch::kInt64));
   }
   if (!scores.defined()) {
     fail(ErrorKind::config,
          "method {} has no explanations of single {}; those that have: grm (nodes and graphs), "
          "ciga, dir, gala and gil (graphs)",
-         name, graph.parts.defined() ? "graphs" : "nodes");
+         name, graph.level() == Level::graph ? "graphs" : "nodes");
   }
   generated = false;
   return scored_graph(graph, item, scores);
@@ -181,12 +181,12 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   ensure(item >= 0 && item < graph.items(), "explain_item: an item of the domain");
   ItemExplanation e;
   const GeneratedGraph g = graph_behind(method, name, graph, item, e.generated);
-  const bool set = graph.parts.defined();
+  const bool set = graph.level() == Level::graph;
   const auto called = [&](int64_t id) {
     return domain.item_names.empty() ? std::to_string(id) : domain.item_names[id];
   };
   e.method = name;
-  e.level = set ? "graph" : "node";
+  e.level = graph.level();
   e.domain = domain.name;
   e.item = item;
   e.name = called(item);

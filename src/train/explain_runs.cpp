@@ -14,7 +14,7 @@ namespace {
 
 Task task_of(const Model& model, const DataContext& context) {
   try {
-    return config_from_toml(model.about().config, model.path())->dataset.load(context);
+    return config_from_toml(model.about().config, model.path()).dataset.load(context);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{} (the data that {} was trained on; --data says where "
                                           "else to look)",
@@ -95,7 +95,7 @@ int64_t find_item(const Domain& domain, const std::string& item) {
   const std::vector<std::string>& names = domain.item_names;
   const auto named = std::find(names.begin(), names.end(), item);
   if (named != names.end()) return named - names.begin();
-  const char* kind = domain.graph.parts.defined() ? "graph" : "node";
+  const std::string kind = to_string(domain.graph.level());
   const int64_t items = domain.graph.items();
   int64_t index = -1;
   const auto [end, code] = std::from_chars(item.data(), item.data() + item.size(), index);

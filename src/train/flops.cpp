@@ -47,8 +47,8 @@ class Counter {
 };
 
 // Entries of the operator of a convolution: kipf adds a self-pair to every node (none is stored).
-double operator_entries(const std::string& conv, double edges, double nodes) {
-  return conv == "kipf" ? edges + nodes : edges;
+double operator_entries(nn::Conv conv, double edges, double nodes) {
+  return conv == nn::Conv::kipf ? edges + nodes : edges;
 }
 
 // Means over the sets and their gradient: a dense product where all pairs are multiplied.
@@ -117,9 +117,9 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& graph, const Batc
   const double dz = static_cast<double>(o.latent), wide = 2 * dz;
   const double m = operator_entries(o.conv, g.edges, n);
   BatchShape b = batch;
-  if (o.scope == "whole") b = {1, n, g.edges, g.edges + n, g.edges + n};
+  if (o.scope == Scope::whole) b = {1, n, g.edges, g.edges + n, g.edges + n};
   const double bm = operator_entries(o.conv, b.edges, b.rows);
-  const bool propagates = o.encoder == "gcn2" || o.encoder == "gcn1";
+  const bool propagates = o.encoder == EncoderKind::gcn2 || o.encoder == EncoderKind::gcn1;
   if (o.concat()) {
     for (int which = 0; which < 2; ++which) {     // GCN_node and GCN_dom
       c.features("input features", g, h);         // X W_1
@@ -136,18 +136,18 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& graph, const Batc
   if (propagates) {
     c.sparse("encoder propagation", bm, b.rows, wide, 2);  // P (U W); to U W
     c.product("encoder heads", b.rows, wide, wide, 3);     // both heads; to rows; to weight
-    if (o.encoder == "gcn2") c.sparse("encoder propagation", bm, b.rows, wide, 2);
-  } else if (o.encoder == "mlp") {
+    if (o.encoder == EncoderKind::gcn2) c.sparse("encoder propagation", bm, b.rows, wide, 2);
+  } else if (o.encoder == EncoderKind::mlp) {
     c.product("encoder heads", n, wide, wide, 3);
   }
   // h_i needs mu, and mu alone: of every node of the domain graph, or of every member of the sets
   // on the edges inside them.
-  if (propagates && o.scope != "whole") {
+  if (propagates && o.scope != Scope::whole) {
     const double rows = local ? influence.members : n;
     const double entries = local ? operator_entries(o.conv, influence.edges, rows) : m;
     c.sparse("domain propagation", entries, rows, wide, 2);
     c.product("domain heads", rows, wide, dz, 3);
-    if (o.encoder == "gcn2") c.sparse("domain propagation", entries, rows, dz, 2);
+    if (o.encoder == EncoderKind::gcn2) c.sparse("domain propagation", entries, rows, dz, 2);
   }
   influence_means(c, influence, n, dz);  // h = mean of mu
   // Decoder and classifier: f_e(z), then z (W_x W_1), E (.), H W_2, E (.).
@@ -156,8 +156,8 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& graph, const Batc
   c.product("classifier maps", dz, width, h, 3);  // W_x W_1
   c.product("classifier maps", b.rows, dz, h, 3);
   c.product("classifier maps", b.rows, h, static_cast<double>(classes), 3);
-  if (o.skip == "latent") c.product("skip", b.rows, dz, static_cast<double>(classes), 3);
-  if (o.edge_support == "all" && o.scope != "whole") {
+  if (o.skip == Skip::latent) c.product("skip", b.rows, dz, static_cast<double>(classes), 3);
+  if (o.edge_support == EdgeSupport::all && o.scope != Scope::whole) {
     generated_tiles(c, o, b, static_cast<double>(classes));
   } else {
     observed_pairs(c, o, b, static_cast<double>(classes));
@@ -184,26 +184,26 @@ std::optional<WorkCount> backbone_work(const nn::BackboneOptions& o, const Graph
       propagate(out);
     }
   };
-  if (o.backbone == "gcn") {
+  if (o.backbone == nn::BackboneKind::gcn) {
     stack(h, classes, [&](double out) {
       c.sparse("propagation", operator_entries(o.conv, g.edges, n), n, out, 2);
     });
-  } else if (o.backbone == "mlp") {
+  } else if (o.backbone == nn::BackboneKind::mlp) {
     stack(h, classes, [](double) {});
-  } else if (o.backbone == "sage") {
+  } else if (o.backbone == nn::BackboneKind::sage) {
     stack(h, classes, [&](double out) { c.sparse("propagation", g.edges, n, out, 2); });
     stack(h, classes, [](double) {});  // the map of the node itself, beside that of the mean
-  } else if (o.backbone == "gat") {
+  } else if (o.backbone == nn::BackboneKind::gat) {
     const double heads = static_cast<double>(o.heads);
     stack(heads * h, heads * classes, [&](double out) {
       c.product("attention", 2 * n, 1, out, 3);    // a_source . u and a_target . u
       c.sparse("propagation", looped, n, out, 3);  // alpha u; to u; to alpha
     });
-  } else if (o.backbone == "gpr") {
+  } else if (o.backbone == nn::BackboneKind::gpr) {
     c.features("features", g, h);
     c.product("maps", n, h, classes, 3);
     c.sparse("propagation", looped, n, classes, 2 * kGprSteps);
-  } else if (o.backbone == "gcnii") {
+  } else if (o.backbone == nn::BackboneKind::gcnii) {
     c.features("features", g, h);
     c.sparse("propagation", looped, n, h, 2 * layers);
     c.product("maps", n, h, h, 3 * layers);
@@ -218,8 +218,8 @@ namespace {
 
 nn::BackboneOptions backbone_options(const OptionValues& v) {
   nn::BackboneOptions o;
-  o.backbone = v.text("backbone", o.backbone);
-  o.conv = v.text("conv", o.conv);
+  o.backbone = v.choice("backbone", o.backbone);
+  o.conv = v.choice("conv", o.conv);
   o.hidden = static_cast<int64_t>(v.number("hidden", 128));
   o.layers = static_cast<int64_t>(v.number("layers", 2));
   o.heads = static_cast<int64_t>(v.number("heads", 4));
@@ -235,8 +235,9 @@ double most_members(const GrmOptions& options, double nodes) {
 std::optional<WorkCount> grm_epoch(const RunConfig& config, const Task& task,
                                    const std::vector<InfluenceShape>& influence) {
   const GrmOptions o = grm_options(config.method.options(), false);
-  const bool local = o.encoder == "mlp" || o.encoder == "linear";
-  if (o.domain_encoding == "exact" && !local) return std::nullopt;  // a subgraph for every node
+  if (o.domain_encoding == DomainPass::exact && !o.local_encoder()) {
+    return std::nullopt;  // a subgraph for every node
+  }
   const int64_t steps = grm_steps(o, task.training);
   const int64_t drawn = std::min(steps, kDrawnSteps);
   WorkCount epoch;
@@ -246,7 +247,7 @@ std::optional<WorkCount> grm_epoch(const RunConfig& config, const Task& task,
     const double each = grm_targets(o, domain, steps) / static_cast<double>(steps);
     const auto targets = static_cast<int64_t>(each * static_cast<double>(drawn));
     BatchShape batch;
-    if (o.scope != "whole") {
+    if (o.scope != Scope::whole) {
       batch = ego_shape(domain, o.fanout, targets, targets) * (1.0 / static_cast<double>(drawn));
     }
     InfluenceShape sets;
@@ -266,7 +267,7 @@ std::optional<WorkCount> grm_epoch(const RunConfig& config, const Task& task,
 
 std::optional<WorkCount> epoch_work(const RunConfig& config, const Task& task,
                                     const std::vector<InfluenceShape>& influence) {
-  if (task.level != "node") return std::nullopt;
+  if (task.level != Level::node) return std::nullopt;
   if (config.method_name() == "grm") return grm_epoch(config, task, influence);
   if (config.method_name() != "erm") return std::nullopt;
   const nn::BackboneOptions o = backbone_options(OptionValues(config.method.options()));

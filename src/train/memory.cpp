@@ -93,7 +93,7 @@ MemoryEstimate memory::estimate(const RunConfig& config, const Task& task,
   parts.topology("data", data_bytes(task));
   const OptionValues options(config.method.options());
   const std::string& method = config.method_name();
-  if (task.level != "node") {
+  if (task.level != Level::node) {
     graph_level_parts(parts, method, options, task);
   } else if (method == "grm") {
     grm_parts(parts, grm_options(config.method.options(), false), task, measures);

@@ -21,7 +21,8 @@ double editors(const OptionValues& o, double n, double steps) {
 // A copy of a graph with edited edges and its operator.
 double edited_graph(const OptionValues& o, const GraphShape& g) {
   const double edges = g.edges + g.nodes * o.number("edits");
-  return adjacency(edges, g.nodes, g.nodes) + convolution(o.text("conv", "kipf"), g.nodes, edges);
+  return adjacency(edges, g.nodes, g.nodes) +
+         convolution(o.choice("conv", nn::Conv::kipf), g.nodes, edges);
 }
 
 struct Held {
@@ -82,7 +83,7 @@ Held lisa_step(const OptionValues& o, const std::vector<GraphShape>& training, d
     Held one;
     one.add(backbone_pass(o, g, classes), views + 1);
     // Every view builds its operator anew, and keeps mask, probability, weights and gradients.
-    one.topology = views * convolution(o.text("conv", "kipf"), g.nodes, g.edges);
+    one.topology = views * convolution(o.choice("conv", nn::Conv::kipf), g.nodes, g.edges);
     one.kept += views * 14 * kFloat * g.edges;
     all.kept = std::max(all.kept, one.kept);
     all.passing = std::max(all.passing, one.passing);
@@ -100,7 +101,7 @@ Held mario_step(const OptionValues& o, const std::vector<GraphShape>& training) 
     Held one;
     one.add(backbone_pass(o, g, h), 2);
     one.topology = 2 * (adjacency(g.edges, g.nodes, g.nodes) +
-                        convolution(o.text("conv", "kipf"), g.nodes, g.edges));
+                        convolution(o.choice("conv", nn::Conv::kipf), g.nodes, g.edges));
     if (o.flag("ad_aug")) one.kept += 3 * kFloat * g.nodes * g.features;
     double nodes = o.number("contrast_nodes");
     if (nodes == 0) nodes = g.nodes <= kAllNodes ? g.nodes : kDrawnNodes;
@@ -189,7 +190,8 @@ void backbone_parts(Parts& parts, const std::string& method, const OptionValues&
   width.features = static_cast<double>(task.features());
   parts.topology("operators", over_topologies(task, true, [&](const Domain& domain) {
                                 const GraphShape g = shape_of(domain.graph);
-                                return convolution(o.text("conv", "kipf"), g.nodes, g.edges);
+                                return convolution(o.choice("conv", nn::Conv::kipf), g.nodes,
+                                                   g.edges);
                               }) + held.topology);
   parts.numbers("activations", std::max(held.kept + held.passing, evaluation));
   parts.numbers("model", models * model(backbone_pass(o, width, classes).parameters));

@@ -33,17 +33,17 @@ double influence(const GrmOptions& o, const Adjacency& edges, Measures& measures
 }
 
 bool propagating(const GrmOptions& o) {
-  return o.encoder == "gcn2" || o.encoder == "gcn1" || o.encoder == "gin";
+  return !o.local_encoder();
 }
 
 // Floats per node of a domain graph that wait for the backward pass of a step.
 double domain_floats(const GrmOptions& o) {
   const auto h = static_cast<double>(o.hidden), l = static_cast<double>(o.latent);
   const double dropped = o.dropout > 0 ? 2 : 0;
-  double floats = 2 * l;                                    // the first map
-  if (o.concat()) floats += 2 * h * (3 + dropped) + 3 * h;  // both GCNs, the mean, u
-  floats += 2 * l * (o.encoder == "linear" ? 1 : 3);        // its activation, heads, log sigma
-  return floats + l + 2 * 2 * l;                            // h, and gradients in passing
+  double floats = 2 * l;                                         // the first map
+  if (o.concat()) floats += 2 * h * (3 + dropped) + 3 * h;       // both GCNs, the mean, u
+  floats += 2 * l * (o.encoder == EncoderKind::linear ? 1 : 3);  // its activation, heads, log sigma
+  return floats + l + 2 * 2 * l;                                 // h, and gradients in passing
 }
 
 // The same per row of a batch; `gathered`: the rows are copies of those of the domain graph.
@@ -63,8 +63,8 @@ double row_floats(const GrmOptions& o, bool gathered) {
 }  // namespace
 
 void grm_parts(Parts& parts, const GrmOptions& o, const Task& task, Measures& measures) {
-  const bool whole = o.scope == "whole";
-  const bool tiles = o.edge_support == "all" && !whole;
+  const bool whole = o.scope == Scope::whole;
+  const bool tiles = o.edge_support == EdgeSupport::all && !whole;
   const auto classes = static_cast<double>(task.classes);
   double training = 0, evaluation = 0, nets = 0;
   for (const Domain& domain : task.training) {
@@ -141,8 +141,8 @@ void graph_level_parts(Parts& parts, const std::string& method, const OptionValu
   if (method == "grm") {
     const GrmOptions own = grm_options(o.list(), true);
     activations = kFloat * (domain_floats(own) + row_floats(own, false)) * rows;
-    if (own.encoder == "gin") activations += kFloat * rows * h * 8 * layers;
-    if (own.edge_support != "all") activations += kPairBytes * (edges + rows);
+    if (own.encoder == EncoderKind::gin) activations += kFloat * rows * h * 8 * layers;
+    if (own.edge_support != EdgeSupport::all) activations += kPairBytes * (edges + rows);
     // V_i^D lies inside a graph; most of a small graph is in it.
     parts.topology("influence", 16.0 * g.nodes * g.nodes / std::max(1.0, g.items));
     parts.topology("operators", convolution(own.conv, g.nodes, g.edges));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "grm/core/error.h"
 #include "grm/data/own_data.h"
@@ -19,16 +20,16 @@ constexpr double kText = 2.5;    // cells as doubles, then as features
 constexpr double kArrays = 1.5;  // arrays as they were read, then as tensors
 constexpr double kWidest = 4.0;  // rows of the widest layer that a pass holds at once
 
-bool is_table(const fs::path& path) {
-  return path.extension() == ".csv" || path.extension() == ".tsv" || path.extension() == ".txt";
-}
+const std::string kArchive = ".npz";
+
+// Bytes of memory for a byte of a file of own data, by its ending.
+const std::map<std::string, double> kGrowth = {
+    {".csv", kText}, {".tsv", kText}, {".txt", kText}, {kArchive, kArrays}};
 
 void add_files(const fs::path& folder, std::vector<std::string>& files) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (is_table(entry.path()) || entry.path().extension() == ".npz") {
-      files.push_back(entry.path().string());
-    }
+    if (kGrowth.count(entry.path().extension()) > 0) files.push_back(entry.path().string());
   }
 }
 
@@ -64,17 +65,15 @@ double memory_to_read(const std::vector<std::string>& files) {
     std::error_code missing;
     const uintmax_t size = fs::file_size(file, missing);
     if (missing) continue;  // told by whoever reads it
-    const fs::path path(file);
-    bytes += static_cast<double>(size) * (is_table(path)               ? kText
-                                          : path.extension() == ".npz" ? kArrays
-                                                                       : 1.0);
+    const auto growth = kGrowth.find(fs::path(file).extension());
+    bytes += static_cast<double>(size) * (growth == kGrowth.end() ? 1.0 : growth->second);
   }
   return bytes;
 }
 
 std::vector<std::string> own_input_files(const std::string& path) {
   std::error_code ignored;
-  if (fs::path(path).extension() == ".npz") return {path};
+  if (fs::path(path).extension() == kArchive) return {path};
   const fs::path folder =
       fs::is_directory(path, ignored) ? fs::path(path) : fs::path(path).parent_path();
   std::vector<std::string> files;
@@ -110,7 +109,7 @@ void check_memory_to_predict(Model& model, const std::vector<Asked>& data) {
     const GraphShape shape = shape_of(asked.domain.graph);
     graphs += graph_bytes(asked.domain.graph);
     // Sets of graphs are predicted some thousand at a time.
-    if (model.about().level == "node") {
+    if (model.about().level == Level::node) {
       pass = std::max(pass, memory::kFloat * kWidest * shape.nodes * widest_layer(model));
     }
   }

@@ -36,7 +36,7 @@ std::unique_ptr<RunConfig> changed(const RunConfig& config, const std::string& p
     }
     for (const auto& [key, value] : settings) copy->set("method." + key, value);
     copy->train = config.train;
-    if (config.method_name() == "grm" && config.dataset.entry().level == "node") {
+    if (config.method_name() == "grm" && config.dataset.entry().level == Level::node) {
       grm_options(copy->method.options(), false).check();
     }
     return copy;

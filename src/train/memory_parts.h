@@ -43,8 +43,8 @@ inline double adjacency(double pairs, double rows, double cols) {
 }
 
 /// The operator of a convolution on a graph: kipf copies the pattern with self-pairs and weighs it.
-inline double convolution(const std::string& conv, double nodes, double edges) {
-  if (conv != "kipf") return 0.0;
+inline double convolution(nn::Conv conv, double nodes, double edges) {
+  if (conv != nn::Conv::kipf) return 0.0;
   return adjacency(edges + nodes, nodes, nodes) + kFloat * (edges + nodes);
 }
 

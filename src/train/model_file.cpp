@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include "grm/core/error.h"
 #include "grm/core/json.h"
@@ -25,6 +26,8 @@ using nlohmann::json;
 // 3: a digest of the whole, and the temperature of its probabilities.
 constexpr int64_t kModelFormat = 3;
 constexpr int64_t kMostColumns = int64_t{1} << 31;
+const std::string kTrue = "true";                         // as TOML writes it
+const std::set<std::string> kNames = {"name", "preset"};  // keys of a method that are no options
 // What building a model may allocate: a few times its weights, and something for small ones.
 constexpr int64_t kTimesWeights = 4, kSomething = int64_t{32} << 20;
 
@@ -42,10 +45,8 @@ std::string file_of(const std::string& path) {
 }
 
 template <class Kind>
-Kind named(const std::string& word, std::initializer_list<Kind> kinds, const std::string& path) {
-  for (const Kind kind : kinds) {
-    if (word == to_string(kind)) return kind;
-  }
+Kind named(const std::string& word, const std::string& path) {
+  if (const std::optional<Kind> kind = value_of<Kind>(word)) return *kind;
   fail(ErrorKind::data, "{}: damaged description: {} is unknown", path, word);
 }
 
@@ -83,8 +84,8 @@ void read_config(ModelAbout& about, const std::string& path) {
   about.dataset = dataset["name"];
   about.method = method["name"];
   about.preset = method["preset"];
-  about.symmetrise = dataset["symmetrise"] == "true";
-  about.centre = dataset["centre"] == "domain" ? "domain" : "none";
+  about.symmetrise = dataset["symmetrise"] == kTrue;
+  about.centre = value_of<Centring>(dataset["centre"]).value_or(Centring::none);
   if (about.dataset.empty() || about.method.empty()) {
     fail(ErrorKind::data, "{}: damaged description: its configuration names no dataset or method",
          path);
@@ -104,7 +105,6 @@ void check_shape(const ModelAbout& about, const std::string& path) {
          t, kLeastTemperature, kMostTemperature);
   }
   if (!within(about.classes, 1) || !within(about.features, 1) || !within(about.edge_features, 0) ||
-      (about.level != "node" && about.level != "graph") ||
       !fits(about.label_names, about.classes) || !fits(about.feature_names, about.features)) {
     fail(ErrorKind::data, "{}: damaged description: level, classes and features do not fit", path);
   }
@@ -122,17 +122,16 @@ ModelAbout read_about(const std::string& text, const std::string& path) {
     about.epoch = whole_number(j, "epoch", path);
     about.classes = whole_number(j, "classes", path);
     about.features = whole_number(j, "features", path);
-    about.metric = named(j.at("metric"),
-                         {MetricKind::accuracy, MetricKind::roc_auc, MetricKind::macro_f1}, path);
+    about.metric = named<MetricKind>(j.at("metric"), path);
     about.data_hashes = j.at("data_hashes").get<std::map<std::string, std::string>>();
     about.temperature = j.value("temperature", 1.0);
     read_config(about, path);
     if (about.format == 1) {
       about.level = find_dataset(about.dataset).level;
     } else {
-      about.level = j.at("level");
+      about.level = named<Level>(j.at("level"), path);
       about.edge_features = whole_number(j, "edge_features", path);
-      about.loss = named(j.at("loss"), {LossKind::softmax, LossKind::binary_pair}, path);
+      about.loss = named<LossKind>(j.at("loss"), path);
       about.label_names = j.at("label_names").get<std::vector<std::string>>();
       about.feature_names = j.at("feature_names").get<std::vector<std::string>>();
       about.preprocessing = j.at("preprocessing");
@@ -174,7 +173,7 @@ void write_model(const std::string& path, Method& method, const RunConfig& confi
                       {"seed", seed},
                       {"epoch", epoch},
                       {"temperature", temperature},
-                      {"level", view.level},
+                      {"level", to_string(view.level)},
                       {"classes", view.classes},
                       {"features", view.features},
                       {"edge_features", view.edge_features},
@@ -218,12 +217,12 @@ std::unique_ptr<Method> restore_method(const ModelFile& file) {
     recipe->declare(options);
     const ConfigSections sections = config_sections(about.config, file.path);
     for (const auto& [key, value] : sections.at("method")) {
-      if (key != "name" && key != "preset") options.set("method", key, value);
+      if (kNames.count(key) == 0) options.set("method", key, value);
     }
     return with_weights(
         file, [&] { return recipe->build(view, Rng(static_cast<uint64_t>(about.seed))); });
   } catch (const Error& error) {
-    const bool old = about.format == 1 && about.level == "graph";
+    const bool old = about.format == 1 && about.level == Level::graph;
     fail(ErrorKind::data, "{}: {}{}", file.path, error.what(),
          old ? " (format 1 does not say how many features edges have; train the model again, or "
                "score it with 'grm eval', which reads its data)"

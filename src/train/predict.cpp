@@ -74,12 +74,12 @@ std::string Model::label(int64_t c) const {
 }
 
 Graph Model::prepared(const Graph& graph) const {
-  const bool sets = about().level == "graph";
+  const bool sets = about().level == Level::graph;
   if (!graph.edges || !has_columns(graph.x) || graph.x.rows() != graph.nodes()) {
     fail(ErrorKind::shape, "{}: a graph needs edges and a row of features for each node",
          graph.name);
   }
-  if (!sets && graph.parts.defined()) {
+  if (!sets && graph.level() == Level::graph) {
     fail(ErrorKind::shape, "{}: the model classifies nodes of one graph, this is a set of graphs",
          graph.name);
   }
@@ -95,7 +95,7 @@ Graph Model::prepared(const Graph& graph) const {
   if (!finite(graph.x)) fail(ErrorKind::data, "{}: a feature is not a finite number", graph.name);
   Domain domain;
   domain.graph = graph;
-  if (sets && !graph.parts.defined()) {
+  if (sets && graph.level() == Level::node) {
     domain.graph.parts = torch::tensor({int64_t{0}, graph.nodes()}, torch::kInt64);
   }
   if (about().symmetrise && sets) {
@@ -103,7 +103,7 @@ Graph Model::prepared(const Graph& graph) const {
   } else if (about().symmetrise) {
     domain.graph.edges = symmetrised(*graph.edges);
   }
-  if (about().centre == "domain") domain.graph.x = domain.graph.x.centred();
+  if (about().centre == Centring::domain) domain.graph.x = domain.graph.x.centred();
   return domain.graph;
 }
 
@@ -199,18 +199,18 @@ std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
     }
     return asked;
   }
-  const std::string& level = find_dataset(data).level;
+  const Level level = find_dataset(data).level;
   if (level != about.level) {
-    fail(ErrorKind::data, "{}: a dataset of {} level, but the model is for {} level", data, level,
-         about.level);
+    fail(ErrorKind::data, "{}: a dataset of {} level, but the model is for {} level", data,
+         to_string(level), to_string(about.level));
   }
   Task task;
   if (data == about.dataset) {
-    task = load_within_memory(config_from_toml(about.config, model.path())->dataset, context);
+    task = load_within_memory(config_from_toml(about.config, model.path()).dataset, context);
   } else {
     DatasetChoice choice(data);
     choice.options().set("dataset", "symmetrise", about.symmetrise ? "true" : "false");
-    choice.options().set("dataset", "centre", about.centre);
+    choice.options().set("dataset", "centre", to_string(about.centre));
     task = load_within_memory(choice, context);
   }
   const TrainView view = task.train_view();

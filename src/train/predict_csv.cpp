@@ -130,7 +130,8 @@ PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
   CsvWriter csv(model, write);
   for (const Asked& asked : data) {
     const int64_t items = asked.items.numel();
-    const int64_t step = asked.domain.graph.parts.defined() ? kGraphs : std::max<int64_t>(items, 1);
+    const int64_t step =
+        asked.domain.graph.level() == Level::graph ? kGraphs : std::max<int64_t>(items, 1);
     for (int64_t begin = 0; begin < items; begin += step) {
       if (progress) progress(summary.items, all);
       const torch::Tensor ids = asked.items.slice(0, begin, std::min(items, begin + step));

@@ -16,26 +16,26 @@ size_t choose_by_validation(const std::vector<double>& validation) {
   return first_maximum(validation);
 }
 
-size_t choose(const std::string& rule, const std::vector<Evaluation>& history) {
-  if (rule == "last") return history.size() - 1;
+size_t choose(Selection rule, const std::vector<Evaluation>& history) {
+  if (rule == Selection::last) return history.size() - 1;
   std::vector<double> values;
   for (const Evaluation& e : history) {
-    if (rule == "oracle") {
+    if (rule == Selection::oracle) {
       values.push_back(std::accumulate(e.test.begin(), e.test.end(), 0.0) /
                        static_cast<double>(std::max<size_t>(e.test.size(), 1)));
     } else {
       values.push_back(e.validation);
     }
   }
-  return rule == "oracle" ? first_maximum(values) : choose_by_validation(values);
+  return rule == Selection::oracle ? first_maximum(values) : choose_by_validation(values);
 }
 
-bool stops_early(const std::string& rule, int64_t patience, int64_t warm_up,
+bool stops_early(StopRule rule, int64_t patience, int64_t warm_up,
                  const std::vector<Evaluation>& history) {
   if (patience <= 0 || history.empty()) return false;
   const auto seen = static_cast<int64_t>(history.size());
-  if (rule == "no_gain") {
-    return seen - 1 - static_cast<int64_t>(choose("val", history)) >= patience;
+  if (rule == StopRule::no_gain) {
+    return seen - 1 - static_cast<int64_t>(choose(Selection::val, history)) >= patience;
   }
   if (seen <= patience || history.back().epoch <= warm_up) return false;
   double sum = 0.0;

@@ -98,7 +98,7 @@ GrmOptions grm_options(const OptionList& list, bool graph_level) {
 }
 
 int64_t grm_steps(const GrmOptions& options, const std::vector<Domain>& training) {
-  if (options.scope == "whole") return 1;
+  if (options.scope == Scope::whole) return 1;
   if (options.steps > 0) return options.steps;
   int64_t largest = 1;
   for (const Domain& domain : training) largest = std::max(largest, domain.labels.loss.numel());
@@ -107,7 +107,7 @@ int64_t grm_steps(const GrmOptions& options, const std::vector<Domain>& training
 
 double grm_targets(const GrmOptions& options, const Domain& domain, int64_t steps) {
   const int64_t all = domain.labels.loss.numel();
-  if (options.scope == "whole" || options.steps == 0) return static_cast<double>(all);
+  if (options.scope == Scope::whole || options.steps == 0) return static_cast<double>(all);
   return static_cast<double>(steps * std::min(options.batch, all));
 }
 

@@ -32,7 +32,7 @@ class Run {
         folder_(folder),
         hooks_(hooks),
         method_(config.method.build(view(), Rng(static_cast<uint64_t>(seed)))) {
-    if (config.train.selection == "oracle" && config.train.test != "every") {
+    if (config.train.selection == Selection::oracle && config.train.test != TestScoring::every) {
       fail(ErrorKind::config, "train.selection = oracle needs train.test = every");
     }
   }
@@ -127,7 +127,7 @@ class Run {
     const std::vector<DomainScore> validation = evaluate(*method_, task_, Role::validation);
     e.validation = mean_score(validation);
     line["validation"] = e.validation;
-    if (config_.train.test == "every") {
+    if (config_.train.test == TestScoring::every) {
       for (const DomainScore& s : evaluate(*method_, task_, Role::test)) {
         e.test.push_back(s.value);
         line["test_for_analysis"][s.domain] = s.value;
@@ -148,7 +148,7 @@ class Run {
     EpochReport r{epoch, config_.train.epochs, terms, evaluated, 0.0, 0.0};
     if (!state_.history.empty()) {
       r.validation = state_.history.back().validation;
-      r.best_validation = state_.history[choose("val", state_.history)].validation;
+      r.best_validation = state_.history[choose(Selection::val, state_.history)].validation;
     }
     hooks_.on_epoch(r);
   }
@@ -178,26 +178,25 @@ class Run {
     method_->parameters().restore(state_.best);
     std::vector<GroupLogits> logits;
     std::vector<DomainScore> test;
-    if (config_.train.test != "never") {
+    if (config_.train.test != TestScoring::never) {
       logits = group_logits(*method_, task_, Role::test);
       test = scores_of(task_.metric, logits);
       record.constant = constant_scores(task_, Role::test);
       record.constant_own = own_constant_scores(task_, Role::test);
     }
     if (config_.train.calibrate) record.calibration = calibrate(logits);
-    const std::string& own = config_.train.selection;
-    for (const std::string rule : {"val", "last", "oracle"}) {
+    for (const Selection rule : all_values<Selection>()) {
       const Evaluation& e = state_.history[choose(rule, state_.history)];
       std::vector<DomainScore> scores = test;
-      if (rule != own) {
-        if (config_.train.test != "every") continue;
+      if (rule != config_.train.selection) {
+        if (config_.train.test != TestScoring::every) continue;
         if (e.test.size() != scores.size()) {
           fail(ErrorKind::data, "{}: epoch {} has {} test scores, expected {}",
                folder_.file("state.safetensors"), e.epoch, e.test.size(), scores.size());
         }
         for (size_t k = 0; k < scores.size(); ++k) scores[k].value = e.test[k];
       }
-      record.chosen[rule] = {e.epoch, e.validation, scores};
+      record.chosen[to_string(rule)] = {e.epoch, e.validation, scores};
     }
   }
 

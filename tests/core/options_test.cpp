@@ -14,13 +14,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+enum class Conv { sum, kipf };
+GRM_WORDS(Conv, "sum", "kipf")
+
 struct Sample {
   int64_t hidden = 64;
   double rate = 0.01;
   bool centre = false;
   std::string note = "plain";
   std::vector<int64_t> fanout = {10, 5};
-  std::string conv = "sum";
+  Conv conv = Conv::sum;
   OptionList list;
 
   Sample() {
@@ -29,7 +32,7 @@ struct Sample {
     list.add("centre", centre, "subtract the mean");
     list.add("note", note, "free text");
     list.add("fanout", fanout, {0, 1000}, "neighbours per hop");
-    list.choice("conv", conv, {"sum", "kipf"}, "convolution");
+    list.choice("conv", conv, "convolution");
   }
   void set(const std::string& key, const std::string& value) { list.set("method", key, value); }
   const Option& option(const std::string& key) const {
@@ -56,7 +59,7 @@ TEST(Options, SettingATextChangesTheMember) {
   EXPECT_TRUE(sample.centre);
   EXPECT_EQ(sample.note, "in quotes");
   EXPECT_THAT(sample.fanout, ElementsAre(3, 2, 1));
-  EXPECT_EQ(sample.conv, "kipf");
+  EXPECT_EQ(sample.conv, Conv::kipf);
   sample.set("fanout", "7,8");
   EXPECT_THAT(sample.fanout, ElementsAre(7, 8));
   sample.set("fanout", "[]");
@@ -76,13 +79,29 @@ TEST(Options, DeclarationKeepsDefaultTypeAndRange) {
   EXPECT_EQ(sample.option("note").allowed, "");
 }
 
+TEST(Options, AChoiceMayOfferSomeOfTheValuesInItsOwnOrder) {
+  Conv conv = Conv::kipf;
+  OptionList list;
+  list.choice("conv", conv, {Conv::kipf}, "one alone");
+  EXPECT_EQ(list.options().front().allowed, "kipf");
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { list.set("method", "conv", "sum"); }),
+              HasSubstr("'sum' is not one of kipf"));
+  OptionList turned;
+  turned.choice("conv", conv, {Conv::kipf, Conv::sum}, "both");
+  EXPECT_EQ(turned.options().front().allowed, "kipf | sum");
+  turned.set("method", "conv", "sum");
+  EXPECT_EQ(conv, Conv::sum);
+  EXPECT_EQ(value_of<Conv>("kipf"), Conv::kipf);
+  EXPECT_FALSE(value_of<Conv>("mean").has_value());
+}
+
 TEST(Options, WhatGetPrintsSetReadsBack) {
   Sample sample, copy;
   sample.rate = 0.1 + 0.2;
   sample.hidden = 17;
   sample.centre = true;
   sample.fanout = {1};
-  sample.conv = "kipf";
+  sample.conv = Conv::kipf;
   for (const char* note :
        {"", "a b", "say \"hi\"", "back\\slash", "\"", "\\", "tab\tline\n", "'"}) {
     sample.note = note;
@@ -125,7 +144,7 @@ TEST(Options, AnUnknownChoiceListsTheKnownOnes) {
   Sample sample;
   EXPECT_THAT(sample.refusal("conv", "kipff"),
               AllOf(HasSubstr("sum | kipf"), HasSubstr("did you mean 'kipf'?")));
-  EXPECT_EQ(sample.conv, "sum");
+  EXPECT_EQ(sample.conv, Conv::sum);
 }
 
 TEST(Options, AnUnknownKeyGetsASuggestion) {

@@ -18,18 +18,19 @@ namespace grm::test {
 namespace {
 
 struct Case {
-  std::string level, name, preset;
+  Level level;
+  std::string name, preset;
 };
 
 void PrintTo(const Case& each, std::ostream* out) {
-  *out << each.level << " " << each.name << " " << each.preset;
+  *out << to_string(each.level) << " " << each.name << " " << each.preset;
 }
 
 std::vector<Case> all_presets() {
   std::vector<Case> all;
   for (const MethodEntry& entry : methods()) {
-    for (const std::string& level : entry.levels) {
-      for (const Preset& preset : entry.presets) all.push_back({level, entry.name, preset.name});
+    for (const Preset& preset : entry.presets) {
+      all.push_back({entry.level, entry.name, preset.name});
     }
   }
   return all;
@@ -49,7 +50,7 @@ class EveryMethod : public testing::TestWithParam<Case> {
       return mean_score(evaluate(predict, task_, Role::validation));
     };
     const auto& [level, name, preset] = GetParam();
-    if (level == "graph") return build_graph_method(name, task_, quick(), seed, preset);
+    if (level == Level::graph) return build_graph_method(name, task_, quick(), seed, preset);
     MethodChoice choice(name, preset);
     for (const auto& [key, value] : quick()) choice.options().set("method", key, value);
     return choice.build(view, Rng(seed));
@@ -92,7 +93,7 @@ class EveryMethod : public testing::TestWithParam<Case> {
   }
 
   TempFolder folder_;
-  Task task_ = GetParam().level == "graph" ? small_graph_task() : small_task();
+  Task task_ = GetParam().level == Level::graph ? small_graph_task() : small_task();
   const torch::Device host_{torch::kCPU};
 };
 
@@ -119,7 +120,7 @@ TEST_P(EveryMethod, TheFirstEpochHasTheSameLossOnBothDevices) {
     first[k] = train(*method, device, 1, 1);
   }
   // GRM takes one step an epoch here: its terms are those of the same parameters.
-  const double limit = GetParam().name == "grm" && GetParam().level == "node" ? 1e-4 : 1e-2;
+  const double limit = GetParam().name == "grm" && GetParam().level == Level::node ? 1e-4 : 1e-2;
   ASSERT_EQ(first[0].size(), first[1].size());
   for (size_t t = 0; t < first[0].size(); ++t) {
     const double host = first[0][t].value;
@@ -165,8 +166,8 @@ TEST_P(EveryMethod, ARunGoesOnWhereItDidNotBegin) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(all_presets()),
                          [](const testing::TestParamInfo<Case>& each) {
-                           std::string name =
-                               each.param.level + "_" + each.param.name + "_" + each.param.preset;
+                           std::string name = to_string(each.param.level) + "_" + each.param.name +
+                                              "_" + each.param.preset;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -157,10 +157,10 @@ TEST(DeviceBackbones, GiveTheLogitsAndGradientsOfTheHost) {
   const OnDevice here(gpu());
   const Domain domain = small_domain(1, 200);
   for (const nn::BackboneEntry& entry : nn::backbones()) {
-    for (const char* conv : {"sum", "kipf"}) {
-      SCOPED_TRACE(entry.name + " " + conv);
+    for (const nn::Conv conv : {nn::Conv::sum, nn::Conv::kipf}) {
+      SCOPED_TRACE(to_string(entry.kind) + " " + to_string(conv));
       nn::BackboneOptions options;
-      options.backbone = entry.name;
+      options.backbone = entry.kind;
       options.conv = conv;
       options.hidden = 16;
       options.dropout = 0.2;
@@ -179,9 +179,9 @@ TEST(DeviceBackbones, GiveTheLogitsAndGradientsOfTheHost) {
 TEST(DeviceGraphEncoders, GiveTheRowsAndGradientsOfTheHost) {
   const OnDevice here(gpu());
   const Domain set_of_graphs = small_graphs(1, 40, "a", 2);
-  for (const std::string& layer : nn::graph_layer_names()) {
+  for (const nn::GraphLayerKind layer : all_values<nn::GraphLayerKind>()) {
     for (const bool virtual_node : {false, true}) {
-      SCOPED_TRACE(layer + (virtual_node ? " with virtual node" : ""));
+      SCOPED_TRACE(to_string(layer) + (virtual_node ? " with virtual node" : ""));
       nn::GraphEncoderOptions options;
       options.layer = layer;
       options.hidden = 16;
@@ -194,9 +194,9 @@ TEST(DeviceGraphEncoders, GiveTheRowsAndGradientsOfTheHost) {
                 nn::pick_input(set_of_graphs.graph, torch::arange(3, 30, torch::kInt64));
             nn::Pass pass = nn::Pass::train(Stream(9));
             const Tensor rows = encoder->forward(input, pass);
-            return torch::cat({nn::pool("mean", input.node_offsets, rows),
-                               nn::pool("sum", input.node_offsets, rows),
-                               nn::pool("max", input.node_offsets, rows)},
+            return torch::cat({nn::pool(nn::Pooling::mean, input.node_offsets, rows),
+                               nn::pool(nn::Pooling::sum, input.node_offsets, rows),
+                               nn::pool(nn::Pooling::max, input.node_offsets, rows)},
                               1);
           },
           2e-4);

@@ -61,7 +61,7 @@ TEST_P(RunOnAGpu, LeavesAModelThatBothDevicesRead) {
     EXPECT_TRUE(p.logits.device().is_cpu());
     EXPECT_TRUE(p.probabilities.device().is_cpu());
     found[k] = p.probabilities;
-    if (task_.level == "graph") explanations(model.method(), task_, Role::test);
+    if (task_.level == Level::graph) explanations(model.method(), task_, Role::test);
   }
   EXPECT_LE(difference(found[0], found[1]), 1e-4);
 }

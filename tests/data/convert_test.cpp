@@ -120,7 +120,7 @@ Task everything() {
   };
   Task task;
   task.name = "everything";
-  task.level = "graph";
+  task.level = Level::graph;
   task.classes = 2;
   task.loss = LossKind::binary_pair;
   task.metric = MetricKind::roc_auc;

@@ -129,7 +129,7 @@ TEST(ReadSplit, NamesTheLineOfANumberOutsideOrTakenBefore) {
 Task task_of(const Domain& domain) {
   Task task;
   task.name = "hand";
-  task.level = "graph";
+  task.level = Level::graph;
   task.classes = 2;
   task.training = task.validation = task.test = {domain};
   return task;

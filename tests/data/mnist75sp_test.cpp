@@ -76,8 +76,8 @@ using Mnist75sp = SmallMnist;
 
 TEST_F(Mnist75sp, IsAGraphLevelTaskWithTenClassesAndFiveFeatures) {
   const Task task = load();
-  EXPECT_EQ(find_dataset("mnist75sp").level, "graph");
-  EXPECT_EQ(task.level, "graph");
+  EXPECT_EQ(find_dataset("mnist75sp").level, Level::graph);
+  EXPECT_EQ(task.level, Level::graph);
   EXPECT_EQ(task.classes, 10);
   EXPECT_EQ(task.features(), 5);
   EXPECT_EQ(task.metric, MetricKind::accuracy);

@@ -50,7 +50,7 @@ class MolhivFiles : public ::testing::Test {
 
 TEST_F(MolhivFiles, SplitsAreSetsInTheOrderOfTheirFile) {
   const Task task = load();
-  EXPECT_EQ(task.level, "graph");
+  EXPECT_EQ(task.level, Level::graph);
   EXPECT_EQ(task.metric, MetricKind::roc_auc);
   EXPECT_EQ(task.loss, LossKind::binary_pair);
   EXPECT_EQ(task.classes, 2);

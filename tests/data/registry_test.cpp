@@ -18,8 +18,7 @@ TEST(Registry, HoldsTheDatasetsOfBothLevelsOnceEach) {
   std::set<std::string> names, sets;
   for (const DatasetEntry& entry : datasets()) {
     EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
-    EXPECT_TRUE(entry.level == "node" || entry.level == "graph") << entry.name;
-    if (entry.level == "graph") sets.insert(entry.name);
+    if (entry.level == Level::graph) sets.insert(entry.name);
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
     EXPECT_EQ(entry.published_at.empty(), entry.make()->files().empty()) << entry.name;
   }

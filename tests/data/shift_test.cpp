@@ -153,7 +153,7 @@ TEST(Shift, SizesOfGraphsAreComparedAtGraphLevel) {
     return make_domain(graph, ints({0, 1, 1}));
   };
   Task task;
-  task.level = "graph";
+  task.level = Level::graph;
   task.classes = 2;
   task.training = {set("train", {0, 1, 3, 6})};
   task.test = {set("test", {0, 2, 4, 13})};

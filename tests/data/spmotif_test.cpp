@@ -47,7 +47,7 @@ Counts check_dir(const Domain& domain, Range trees, Range ladders, Range wheels)
 TEST(SpMotif, NeedsNoFileAndHasOneSetForEachSplit) {
   EXPECT_TRUE(DatasetChoice("spmotif").files().empty());
   const Task task = load_dataset("spmotif", "");
-  EXPECT_EQ(task.level, "graph");
+  EXPECT_EQ(task.level, Level::graph);
   EXPECT_EQ(task.classes, 3);
   EXPECT_EQ(task.features(), 4);
   EXPECT_EQ(task.metric, MetricKind::accuracy);

@@ -65,18 +65,18 @@ std::vector<torch::Tensor> dense_attention(const torch::Tensor& mask, const torc
 torch::Tensor reference(const RandomGenerator& generator, const Example& example) {
   const std::vector<torch::Tensor>& w = generator.weights;
   const torch::Tensor p = dense_kipf(*example.edges), x = dense_pattern(*example.x);
-  if (generator.family == "gcn") {
+  if (generator.family == GeneratorFamily::gcn) {
     return p.matmul(torch::relu(p.matmul(x).matmul(w[0]))).matmul(w[1]);
   }
-  if (generator.family == "sgc") return p.matmul(p).matmul(x).matmul(w[0]) + w[1];
+  if (generator.family == GeneratorFamily::sgc) return p.matmul(p).matmul(x).matmul(w[0]) + w[1];
   const auto first = dense_attention(p, x, w[0], w[1], w[2]);
   const torch::Tensor h = torch::elu(torch::cat({first[0], first[1]}, 1));
   const auto last = dense_attention(p, h, w[3], w[4], w[5]);
   return (last[0] + last[1]) / 2;
 }
 
-class Families : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, Families, ::testing::Values("gcn", "sgc", "gat"));
+class Families : public ::testing::TestWithParam<GeneratorFamily> {};
+INSTANTIATE_TEST_SUITE_P(All, Families, ::testing::ValuesIn(all_values<GeneratorFamily>()));
 
 TEST_P(Families, GeneratorEqualsItsFormulaWithFullMatrices) {
   const Example example = random_example(5, 40, 15);
@@ -89,9 +89,9 @@ TEST_P(Families, GeneratorEqualsItsFormulaWithFullMatrices) {
 TEST_P(Families, WeightsFillTheirIntervalAndNothingBeyond) {
   const RandomGenerator generator = draw_generator(GetParam(), 300, 10, Stream(3));
   // Hidden width 10, two heads for gat: Glorot sqrt(6 / (in + out)); sgc 1 / sqrt(in).
-  const double bound = GetParam() == "gcn"   ? std::sqrt(6.0 / 310)
-                       : GetParam() == "sgc" ? 1 / std::sqrt(300.0)
-                                             : std::sqrt(6.0 / 320);
+  const double bound = GetParam() == GeneratorFamily::gcn   ? std::sqrt(6.0 / 310)
+                       : GetParam() == GeneratorFamily::sgc ? 1 / std::sqrt(300.0)
+                                                            : std::sqrt(6.0 / 320);
   const double highest = generator.weights[0].abs().max().item<double>();
   EXPECT_LE(highest, bound);
   EXPECT_GT(highest, 0.99 * bound);
@@ -125,13 +125,17 @@ TEST(Spurious, LabelsAreTheFirstMaximumOfTheLabelGenerator) {
   const torch::Tensor none = torch::zeros({0}, torch::kInt64);
   const Example example = random_example(6, 30, 20);
   const AdjacencyPtr blank = make_adjacency(30, 20, none, none);
-  EXPECT_EQ(draw_spurious(*example.edges, *blank, "gcn", 10, 0).y.abs().sum().item<int64_t>(), 0);
+  EXPECT_EQ(draw_spurious(*example.edges, *blank, GeneratorFamily::gcn, 10, 0)
+                .y.abs()
+                .sum()
+                .item<int64_t>(),
+            0);
 }
 
 TEST(Spurious, OffsetsAreALinearLayerOfTheUnitVectors) {
   // N(u_e) = W[:, e] + b with all parts within 1/sqrt(10): sums stay within twice that.
   const Example example = random_example(6, 30, 20);
-  const SpuriousDraw draw = draw_spurious(*example.edges, *example.x, "gcn", 400, 1);
+  const SpuriousDraw draw = draw_spurious(*example.edges, *example.x, GeneratorFamily::gcn, 400, 1);
   EXPECT_EQ(draw.offset.sizes(), (std::vector<int64_t>{10, 400}));
   EXPECT_LE(draw.offset.abs().max().item<double>(), 2 / std::sqrt(10.0));
   // The shared bias makes domains correlate: variance of the mean over domains is about that of b.
@@ -141,7 +145,7 @@ TEST(Spurious, OffsetsAreALinearLayerOfTheUnitVectors) {
 
 TEST(Spurious, MixKeepsTheDomainOutOfTheSharedDensePart) {
   const Example example = random_example(7, 50, 20);
-  const SpuriousDraw draw = draw_spurious(*example.edges, *example.x, "gcn", 20, 2);
+  const SpuriousDraw draw = draw_spurious(*example.edges, *example.x, GeneratorFamily::gcn, 20, 2);
   Task task;
   task.name = "example";
   add_mixed_domains(task, example.edges, example.x, draw, 0.3);
@@ -156,7 +160,7 @@ TEST(Spurious, MixKeepsTheDomainOutOfTheSharedDensePart) {
 
 TEST(Spurious, MixOfRatioZeroIsTheOriginalAndOfRatioOneTheSpuriousPart) {
   const Example example = random_example(7, 50, 20);
-  const SpuriousDraw draw = draw_spurious(*example.edges, *example.x, "gcn", 20, 2);
+  const SpuriousDraw draw = draw_spurious(*example.edges, *example.x, GeneratorFamily::gcn, 20, 2);
   Task original, spurious;
   original.name = spurious.name = "example";
   add_mixed_domains(original, example.edges, example.x, draw, 0);
@@ -172,7 +176,7 @@ TEST(Spurious, NotesTellTheLabelHistogram) {
   Task task;
   task.name = "example";
   add_spurious_domains(task, example.edges, example.x,
-                       draw_spurious(*example.edges, *example.x, "gcn", 10, 4));
+                       draw_spurious(*example.edges, *example.x, GeneratorFamily::gcn, 10, 4));
   const torch::Tensor& y = task.training[0].labels.y;
   EXPECT_EQ(task.classes, y.max().item<int64_t>() + 1);
   int64_t most = 0;

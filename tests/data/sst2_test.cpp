@@ -47,7 +47,7 @@ class Sst2TreeFiles : public ::testing::Test {
 TEST_F(Sst2TreeFiles, EdgesJoinTokenAndHeadBothWaysAndFeaturesAreTheWordVectors) {
   const Task task = load();
   EXPECT_EQ(task.name, "sst2-tree");
-  EXPECT_EQ(task.level, "graph");
+  EXPECT_EQ(task.level, Level::graph);
   EXPECT_EQ(task.classes, 2);
   EXPECT_EQ(task.metric, MetricKind::accuracy);
   EXPECT_EQ(task.loss, LossKind::softmax);
@@ -220,7 +220,7 @@ TEST_F(GraphSst2Files, DirSplitTrainsOnLargeSentencesAndTestsOnThoseOfThreeAndFo
   // and 4 the test, 5 to 8 unused; 1 and 2 have at most two directed edges.
   make({9, 3, 2, 10, 5, 4, 1, 11, 8, 12, 9, 9, 9, 9, 9, 9, 9, 3});
   const Task task = load("dir");
-  EXPECT_EQ(task.level, "graph");
+  EXPECT_EQ(task.level, Level::graph);
   EXPECT_EQ(task.classes, 2);
   EXPECT_EQ(task.metric, MetricKind::accuracy);
   EXPECT_THAT(first_nodes(task.validation[0]), ElementsAre(0));

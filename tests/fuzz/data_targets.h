@@ -49,9 +49,9 @@ inline void own_npz(const std::string& path) {
     std::filesystem::create_symlink(path, folder.file(name));
   }
   int refused = 0;
-  for (const std::string level : {"node", "graph"}) {
+  for (const Level level : all_values<Level>()) {
     std::ofstream(folder.file("dataset.toml"))
-        << "name = \"f\"\nlevel = \"" << level
+        << "name = \"f\"\nlevel = \"" << to_string(level)
         << "\"\n[train]\ndomains = [\"a\"]\n[validation]\ndomains = [\"b\"]\n"
            "[test]\ndomains = [\"c\"]\n";
     try {

@@ -48,8 +48,8 @@ inline void record(const std::string& path) {
 }
 
 inline void config(const std::string& path) {
-  const std::string text = config_from_toml(read_file(path), path)->to_toml(1);
-  ensure(config_from_toml(text, path)->to_toml(1) == text, "a configuration reads back as itself");
+  const std::string text = config_from_toml(read_file(path), path).to_toml(1);
+  ensure(config_from_toml(text, path).to_toml(1) == text, "a configuration reads back as itself");
 }
 
 inline void study(const std::string& path) {

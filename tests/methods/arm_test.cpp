@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-class ArmModelTest : public testing::TestWithParam<std::string> {
+class ArmModelTest : public testing::TestWithParam<nn::Conv> {
  protected:
   ArmModelTest() {
     options_.conv = GetParam();
@@ -104,8 +104,8 @@ TEST_P(ArmModelTest, PredictEachEqualsOnePassPerContext) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Convolutions, ArmModelTest, testing::Values("kipf", "sum"),
-                         [](const auto& each) { return each.param; });
+INSTANTIATE_TEST_SUITE_P(Convolutions, ArmModelTest, testing::Values(nn::Conv::kipf, nn::Conv::sum),
+                         [](const auto& each) { return to_string(each.param); });
 
 class ArmMethodTest : public testing::Test {
  protected:

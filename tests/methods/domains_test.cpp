@@ -31,7 +31,7 @@ class Domains : public testing::Test {
       setenv("GRM_CACHE", cache_before_.c_str(), 1);
     }
   }
-  std::unique_ptr<DomainProvider> provider(const std::string& kind, uint64_t seed = 1) {
+  std::unique_ptr<DomainProvider> provider(DomainSource kind, uint64_t seed = 1) {
     options_.domains = kind;
     return std::make_unique<DomainProvider>(options_, backbone_, view_, Rng(seed));
   }
@@ -62,17 +62,18 @@ void expect_equal(const std::vector<Domain>& a, const std::vector<Domain>& b) {
 }
 
 TEST_F(Domains, EditedCopiesShareAllButTwoPairsIntoEveryNode) {
-  for (const char* kind : {"random", "eerm_frozen", "eerm_online"}) {
+  for (const DomainSource kind :
+       {DomainSource::random, DomainSource::eerm_frozen, DomainSource::eerm_online}) {
     const auto source = provider(kind);
     const std::vector<Domain>& domains = source->domains(1);
-    ASSERT_EQ(domains.size(), 4u) << kind;
+    ASSERT_EQ(domains.size(), 4u) << to_string(kind);
     EXPECT_EQ(domains[0].graph.edges, view_.training[0].graph.edges);
     for (size_t k = 1; k < 4; ++k) {
       EXPECT_TRUE(domains[k].labels.y.is_same(view_.training[0].labels.y));
       EXPECT_EQ(domains[k].graph.x.sparse, view_.training[0].graph.x.sparse);
       EXPECT_TRUE(domains[k].graph.x.dense.is_same(view_.training[0].graph.x.dense));
       const torch::Tensor changed = (dense(domains[k]) - dense(domains[0])).abs().sum(1);
-      EXPECT_TRUE((changed == 2).all().item<bool>()) << kind;
+      EXPECT_TRUE((changed == 2).all().item<bool>()) << to_string(kind);
       EXPECT_NE(domains[k].name, domains[k - 1].name);
     }
     EXPECT_FALSE(torch::equal(dense(domains[1]), dense(domains[2])));
@@ -84,16 +85,16 @@ TEST_F(Domains, EditedCopiesShareAllButTwoPairsIntoEveryNode) {
 
 TEST_F(Domains, AutoTakesSeveralTrainingGraphsAsTheyAre) {
   view_.training.push_back(test::small_domain(9, 24, "e"));
-  const auto source = provider("auto");
+  const auto source = provider(DomainSource::automatic);
   EXPECT_EQ(source->domains(1).size(), 2u);
   EXPECT_EQ(source->domains(1)[1].graph.edges, view_.training[1].graph.edges);
   EXPECT_TRUE(source->training_state().empty());
-  EXPECT_EQ(provider("random")->domains(1).size(), 8u);
+  EXPECT_EQ(provider(DomainSource::random)->domains(1).size(), 8u);
 }
 
 TEST_F(Domains, WithoutEditsAllDomainsAreTheTrainingGraph) {
   options_.edits = 0;
-  const auto source = provider("auto");
+  const auto source = provider(DomainSource::automatic);
   ASSERT_EQ(source->domains(1).size(), 4u);
   for (const Domain& domain : source->domains(1)) {
     EXPECT_TRUE(torch::equal(dense(domain), dense(view_.training[0])));
@@ -101,37 +102,37 @@ TEST_F(Domains, WithoutEditsAllDomainsAreTheTrainingGraph) {
 }
 
 TEST_F(Domains, FrozenDomainsStayAndSurviveACheckpoint) {
-  const auto source = provider("auto");
+  const auto source = provider(DomainSource::automatic);
   EXPECT_TRUE(source->training_state().empty());
   const std::vector<Domain> first = source->domains(1);
   source->feedback(1, {1, 2, 3, 4});
   expect_equal(source->domains(7), first);
   const auto state = source->training_state();
   std::filesystem::remove_all(folder_.path());  // the cache is not what keeps them
-  const auto resumed = provider("auto", /*seed=*/2);
+  const auto resumed = provider(DomainSource::automatic, /*seed=*/2);
   resumed->restore_training_state(state);
   expect_equal(resumed->domains(8), first);
   EXPECT_EQ(cached(), 0u);
   options_.views = 5;
-  const auto other = provider("auto");
+  const auto other = provider(DomainSource::automatic);
   test::error_of(ErrorKind::data, [&] { other->restore_training_state(state); });
 }
 
 TEST_F(Domains, FrozenDomainsAreCachedBySeedOptionsAndData) {
-  const std::vector<Domain> first = provider("eerm_frozen")->domains(1);
+  const std::vector<Domain> first = provider(DomainSource::eerm_frozen)->domains(1);
   EXPECT_EQ(cached(), 1u);
-  expect_equal(provider("eerm_frozen")->domains(1), first);
+  expect_equal(provider(DomainSource::eerm_frozen)->domains(1), first);
   EXPECT_EQ(cached(), 1u);
-  provider("eerm_frozen", /*seed=*/2)->domains(1);
+  provider(DomainSource::eerm_frozen, /*seed=*/2)->domains(1);
   EXPECT_EQ(cached(), 2u);
   options_.eerm_beta = 2.0;
-  provider("eerm_frozen")->domains(1);
+  provider(DomainSource::eerm_frozen)->domains(1);
   EXPECT_EQ(cached(), 3u);
   view_.training[0].labels.y = 1 - view_.training[0].labels.y;
-  provider("eerm_frozen")->domains(1);
+  provider(DomainSource::eerm_frozen)->domains(1);
   EXPECT_EQ(cached(), 4u);
   view_.validate = [](const Predictor&) { return 1.0; };
-  provider("eerm_frozen")->domains(1);
+  provider(DomainSource::eerm_frozen)->domains(1);
   EXPECT_EQ(cached(), 5u);
   // A damaged file is replaced.
   options_.eerm_beta = 1.0;
@@ -139,7 +140,7 @@ TEST_F(Domains, FrozenDomainsAreCachedBySeedOptionsAndData) {
   for (const auto& file : std::filesystem::directory_iterator(folder_.path() + "/domains")) {
     std::filesystem::resize_file(file.path(), 20);
   }
-  expect_equal(provider("eerm_frozen")->domains(1), first);
+  expect_equal(provider(DomainSource::eerm_frozen)->domains(1), first);
   EXPECT_EQ(cached(), 5u);
 }
 
@@ -148,7 +149,7 @@ TEST_F(Domains, FrozenDomainsAreThoseOfTheBestValidatedEpoch) {
   const auto with_scores = [&](std::vector<double> scores) {
     auto calls = std::make_shared<size_t>(0);
     view_.validate = [scores, calls](const Predictor&) { return scores.at((*calls)++); };
-    const std::vector<Domain> domains = provider("eerm_frozen")->domains(1);
+    const std::vector<Domain> domains = provider(DomainSource::eerm_frozen)->domains(1);
     EXPECT_EQ(*calls, 4u);
     return domains;
   };
@@ -158,11 +159,11 @@ TEST_F(Domains, FrozenDomainsAreThoseOfTheBestValidatedEpoch) {
   expect_equal(early, tie);
   EXPECT_FALSE(torch::equal(dense(early[1]), dense(late[1])));
   view_.validate = nullptr;  // without validation the last epoch
-  expect_equal(provider("eerm_frozen")->domains(1), late);
+  expect_equal(provider(DomainSource::eerm_frozen)->domains(1), late);
 }
 
 TEST_F(Domains, OnlineDomainsChangeByEpochLearnAndResume) {
-  const auto source = provider("eerm_online");
+  const auto source = provider(DomainSource::eerm_online);
   const std::vector<Domain> first = source->domains(1);
   expect_equal(source->domains(1), first);
   source->feedback(1, {0.5, 0.1, 0.9, 0.4});
@@ -175,13 +176,13 @@ TEST_F(Domains, OnlineDomainsChangeByEpochLearnAndResume) {
   ASSERT_EQ(state.at("editors0.rewards").numel(), 2);
   EXPECT_NEAR(state.at("editors0.rewards")[0].item<double>(), 0.3275 / 3, 1e-12);
   EXPECT_NEAR(state.at("editors0.rewards")[1].item<double>(), 0.1875 / 3, 1e-12);
-  const auto resumed = provider("eerm_online");
+  const auto resumed = provider(DomainSource::eerm_online);
   resumed->restore_training_state(state);
   expect_equal(resumed->domains(3), source->domains(3));
 }
 
 TEST_F(Domains, SameSeedSameDomains) {
-  for (const char* kind : {"random", "eerm_online"}) {
+  for (const DomainSource kind : {DomainSource::random, DomainSource::eerm_online}) {
     expect_equal(provider(kind)->domains(1), provider(kind)->domains(1));
     EXPECT_FALSE(torch::equal(dense(provider(kind)->domains(1)[1]),
                               dense(provider(kind, /*seed=*/2)->domains(1)[1])));
@@ -190,7 +191,7 @@ TEST_F(Domains, SameSeedSameDomains) {
 
 TEST_F(Domains, MoreEditsThanNodesAreRefused) {
   options_.edits = 31;
-  test::error_of(ErrorKind::config, [&] { provider("random"); });
+  test::error_of(ErrorKind::config, [&] { provider(DomainSource::random); });
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ torch::Tensor to_dense(const Adjacency& edges) {  // [target, source]
   return a;
 }
 
-EditorOptions options_for(const std::string& law, int64_t views, int64_t edits, bool implicit,
-                          const std::string& init = "uniform_once", double lr = 0.05) {
+EditorOptions options_for(EditorLaw law, int64_t views, int64_t edits, bool implicit,
+                          EditorInit init = EditorInit::uniform_once, double lr = 0.05) {
   EditorOptions options{law, init, views, edits, lr, 512};
   if (implicit) options.memory_mib = 0;
   return options;
@@ -103,7 +103,7 @@ TEST(Flips, RandomFlipsAreDistinctAndUniform) {
                            torch::tensor({0, 1, 2, 3}, torch::kInt32)));
 }
 
-class EveryEditor : public testing::TestWithParam<std::tuple<std::string, bool>> {};
+class EveryEditor : public testing::TestWithParam<std::tuple<EditorLaw, bool>> {};
 
 TEST_P(EveryEditor, DrawsItsLaw) {
   const auto& [law, implicit] = GetParam();
@@ -114,8 +114,8 @@ TEST_P(EveryEditor, DrawsItsLaw) {
   for (int64_t t = 1; t <= 2; ++t) editors.step(t, editors.trial(t), 1.0);
   std::vector<double> weights(n);
   for (int64_t j = 0; j < n; ++j) {
-    weights[j] = law == "as_coded" ? editors.probabilities(1, j)[target].item<double>()
-                                   : editors.probabilities(1, target)[j].item<double>();
+    weights[j] = law == EditorLaw::as_coded ? editors.probabilities(1, j)[target].item<double>()
+                                            : editors.probabilities(1, target)[j].item<double>();
   }
   std::map<std::vector<int32_t>, int64_t> counts;
   for (int64_t r = 0; r < draws; ++r) {
@@ -134,8 +134,9 @@ TEST_P(EveryEditor, DrawsItsLawOnManySources) {
   std::map<std::vector<int32_t>, double> expected;
   double sum = 0.0;
   for (int64_t j = 0; j < n; ++j) {
-    const double w = law == "as_coded" ? editors.probabilities(0, j)[target].item<double>()
-                                       : editors.probabilities(0, target)[j].item<double>();
+    const double w = law == EditorLaw::as_coded
+                         ? editors.probabilities(0, j)[target].item<double>()
+                         : editors.probabilities(0, target)[j].item<double>();
     expected[{static_cast<int32_t>(j)}] = w;
     sum += w;
   }
@@ -151,8 +152,8 @@ TEST_P(EveryEditor, DrawsItsLawOnManySources) {
 TEST_P(EveryEditor, StepsAreThoseOfTheDenseFormula) {
   const auto& [law, implicit] = GetParam();
   const int64_t n = 60, views = 2, edits = 3, steps = 15;  // half of the sources get chosen
-  const double lr = 0.02, count = law == "as_coded" ? 1.0 : 3.0;
-  for (const char* init : {"uniform_once", "zeros"}) {
+  const double lr = 0.02, count = law == EditorLaw::as_coded ? 1.0 : 3.0;
+  for (const EditorInit init : {EditorInit::uniform_once, EditorInit::zeros}) {
     GraphEditors editors(options_for(law, views, edits, implicit, init, lr), n, Rng(4), 2);
     std::vector<torch::Tensor> b, m, v;  // [target, source] by view
     for (int64_t k = 0; k < views; ++k) {
@@ -162,7 +163,7 @@ TEST_P(EveryEditor, StepsAreThoseOfTheDenseFormula) {
       m.push_back(torch::zeros_like(b.back()));
       v.push_back(torch::zeros_like(b.back()));
     }
-    if (std::string(init) == "zeros") {
+    if (init == EditorInit::zeros) {
       EXPECT_LT(b[0].abs().max().item<double>(), 1e-12);
     } else {
       EXPECT_GE(b[0].min().item<double>(), 0.0);
@@ -193,7 +194,8 @@ TEST_P(EveryEditor, StepsAreThoseOfTheDenseFormula) {
       EXPECT_GT((pi.max() / pi.min()).item<double>(), 1.1);
       for (int64_t i = 0; i < n; ++i) {
         const torch::Tensor error = (editors.probabilities(k, i) / pi[i] - 1).abs().max();
-        EXPECT_LT(error.item<double>(), 1e-5) << init << " view " << k << " target " << i;
+        EXPECT_LT(error.item<double>(), 1e-5)
+            << to_string(init) << " view " << k << " target " << i;
       }
     }
   }
@@ -220,10 +222,11 @@ TEST_P(EveryEditor, RestoredEditorsGoOnWithTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, EveryEditor,
-                         testing::Combine(testing::Values("as_published", "as_coded"),
+                         testing::Combine(testing::Values(EditorLaw::as_published,
+                                                          EditorLaw::as_coded),
                                           testing::Bool()),
                          [](const auto& each) {
-                           return std::get<0>(each.param) +
+                           return to_string(std::get<0>(each.param)) +
                                   (std::get<1>(each.param) ? "_implicit" : "_dense");
                          });
 
@@ -232,7 +235,8 @@ INSTANTIATE_TEST_SUITE_P(Laws, EveryEditor,
 void expect_gradient_of_expected_reward(bool implicit) {
   const int64_t n = 3;
   const double lr = 0.1, eps = 1e-8;
-  const EditorOptions options = options_for("as_published", 1, 1, implicit, "uniform_once", lr);
+  const EditorOptions options =
+      options_for(EditorLaw::as_published, 1, 1, implicit, EditorInit::uniform_once, lr);
   GraphEditors start(options, n, Rng(6), 0);
   std::vector<torch::Tensor> rows;
   for (int64_t i = 0; i < n; ++i) rows.push_back(start.parameters(0, i));
@@ -268,7 +272,7 @@ TEST(GraphEditors, ExpectedGradientIsTheDerivativeOfTheExpectedRewardByEnumerati
 
 TEST(GraphEditors, ASourceThatIsAlwaysRewardedIsChosenMoreOften) {
   const int64_t n = 50;
-  GraphEditors editors(options_for("as_published", 1, 1, true), n, Rng(1), 0);
+  GraphEditors editors(options_for(EditorLaw::as_published, 1, 1, true), n, Rng(1), 0);
   const double before = editors.probabilities(0, 7)[3].item<double>();
   const torch::Tensor flips = torch::full({n, 1}, 3, torch::kInt32);
   for (int64_t t = 1; t <= 60; ++t) editors.step(t, {flips}, 1.0);
@@ -276,7 +280,8 @@ TEST(GraphEditors, ASourceThatIsAlwaysRewardedIsChosenMoreOften) {
 }
 
 TEST(GraphEditors, RedrawnEditorsForgetAtTheNextEpoch) {
-  const EditorOptions options = options_for("as_coded", 1, 1, false, "uniform_each_epoch");
+  const EditorOptions options =
+      options_for(EditorLaw::as_coded, 1, 1, false, EditorInit::uniform_each_epoch);
   GraphEditors learnt(options, 8, Rng(1), 0), fresh(options, 8, Rng(1), 0);
   learnt.begin_epoch(1);
   const torch::Tensor first = learnt.parameters(0, 2);
@@ -290,15 +295,16 @@ TEST(GraphEditors, RedrawnEditorsForgetAtTheNextEpoch) {
 
 TEST(GraphEditors, AllSourcesOfASmallGraphMayBeDrawn) {
   for (const bool implicit : {false, true}) {
-    GraphEditors editors(options_for("as_published", 1, 4, implicit), 4, Rng(1), 0);
+    GraphEditors editors(options_for(EditorLaw::as_published, 1, 4, implicit), 4, Rng(1), 0);
     for (int64_t t = 1; t <= 3; ++t) {
       const std::vector<torch::Tensor> flips = editors.trial(t);
       EXPECT_TRUE(torch::equal(flips[0][0], torch::tensor({0, 1, 2, 3}, torch::kInt32)));
       editors.step(t, flips, 1.0);
     }
   }
-  test::error_of(ErrorKind::config,
-                 [] { GraphEditors(options_for("as_published", 1, 5, true), 4, Rng(1), 0); });
+  test::error_of(ErrorKind::config, [] {
+    GraphEditors(options_for(EditorLaw::as_published, 1, 5, true), 4, Rng(1), 0);
+  });
 }
 
 }  // namespace

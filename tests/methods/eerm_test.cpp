@@ -86,7 +86,7 @@ TEST(Eerm, EqualViewsHaveNoVarianceAndAreErm) {
 TEST(Eerm, StepIsThatOfTheObjectiveOnTheDrawnGraphs) {
   const Task task = two_graphs();
   EermOptions options;
-  options.mode = "random";
+  options.mode = EditorLaw::random;
   options.edits = 2;
   options.beta = 0.5;
   options.backbone.hidden = 6;

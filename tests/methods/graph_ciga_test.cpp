@@ -69,9 +69,9 @@ TEST(CigaHinge, IsTheMeanLossOfTheSpuriousHeadWhereItIsWorse) {
 
 class CigaModel : public testing::Test {
  protected:
-  static SplitOptions options(double r, const std::string& in, const std::string& rep) {
+  static SplitOptions options(double r, ClassifierInput in, Contrasted rep) {
     SplitOptions o;
-    o.encoder.layer = "gcn";
+    o.encoder.layer = nn::GraphLayerKind::gcn;
     o.encoder.layers = 2;
     o.encoder.hidden = 6;
     o.c_dim = 5;
@@ -93,13 +93,14 @@ class CigaModel : public testing::Test {
 TEST_F(CigaModel, SumsTheRowsOfTheNodesThatTouchTheUpwardRoundedShareOfEdges) {
   const Tensor first = batch_.node_offsets, edge = edge_offsets(batch_);
   const auto [source, target] = edge_list(*batch_.edges);
-  for (const char* input : {"raw", "feat"}) {
+  for (const ClassifierInput input : {ClassifierInput::raw, ClassifierInput::feat}) {
     for (const double r : {0.0, 0.25, 0.3, 0.8, 1.0}) {
       nn::ParameterSet set{Rng(7)}, twin{Rng(7)};
-      SplitModel model(set, options(r, input, "feat"), "mean", {}, view_, SplitModel::Kind::ciga);
+      SplitModel model(set, options(r, input, Contrasted::feat), nn::Pooling::mean, {}, view_,
+                       SplitModel::Kind::ciga);
       // Parameters are drawn by name, so this is the model's extractor.
-      const auto extractor =
-          nn::make_graph_encoder(twin, "extractor", options(r, input, "feat").encoder, 3, 0);
+      const auto extractor = nn::make_graph_encoder(
+          twin, "extractor", options(r, input, Contrasted::feat).encoder, 3, 0);
       const Tensor h = extractor->forward(batch_, pass_), s = model.scores(batch_, pass_);
       SplitModel::Wanted wanted;
       wanted.contrast = true;
@@ -136,7 +137,8 @@ TEST_F(CigaModel, SumsTheRowsOfTheNodesThatTouchTheUpwardRoundedShareOfEdges) {
 
 TEST_F(CigaModel, ContrastsTheClassifiersRowsWithRepAndScoresEveryEdge) {
   nn::ParameterSet set{Rng(1)};
-  SplitModel model(set, options(0.5, "raw", "rep"), "mean", {}, view_, SplitModel::Kind::ciga);
+  SplitModel model(set, options(0.5, ClassifierInput::raw, Contrasted::rep), nn::Pooling::mean, {},
+                   view_, SplitModel::Kind::ciga);
   SplitModel::Wanted wanted;
   wanted.contrast = true;
   const SplitModel::Output out = model.forward(batch_, pass_, wanted);
@@ -146,11 +148,11 @@ TEST_F(CigaModel, ContrastsTheClassifiersRowsWithRepAndScoresEveryEdge) {
 }
 
 TEST_F(CigaModel, HingeReachesTheExtractorOnlyIfTheOptionSaysSo) {
-  for (const char* input : {"raw", "feat"}) {
+  for (const ClassifierInput input : {ClassifierInput::raw, ClassifierInput::feat}) {
     for (const bool gradient : {true, false}) {
       nn::ParameterSet set{Rng(5)};
-      SplitModel model(set, options(0.4, input, "rep"), "mean", with_hinge(gradient), view_,
-                       SplitModel::Kind::ciga);
+      SplitModel model(set, options(0.4, input, Contrasted::rep), nn::Pooling::mean,
+                       with_hinge(gradient), view_, SplitModel::Kind::ciga);
       SplitModel::Wanted wanted;
       wanted.spurious = true;
       nn::Pass pass = nn::Pass::train(Stream(1));
@@ -176,8 +178,8 @@ TEST_F(CigaModel, HingeReachesTheExtractorOnlyIfTheOptionSaysSo) {
 TEST_F(CigaModel, RunningStatisticsFollowTheCausalPartsAloneUnlessTold) {
   const auto statistics = [&](const HingeOptions& hinge_options, bool spurious) {
     nn::ParameterSet set{Rng(5)};
-    SplitModel model(set, options(0.4, "raw", "rep"), "mean", hinge_options, view_,
-                     SplitModel::Kind::ciga);
+    SplitModel model(set, options(0.4, ClassifierInput::raw, Contrasted::rep), nn::Pooling::mean,
+                     hinge_options, view_, SplitModel::Kind::ciga);
     SplitModel::Wanted wanted;
     wanted.spurious = spurious;
     nn::Pass pass = nn::Pass::train(Stream(1));
@@ -192,8 +194,8 @@ TEST_F(CigaModel, RunningStatisticsFollowTheCausalPartsAloneUnlessTold) {
 
 TEST_F(CigaModel, WithoutACutBothBranchesAreWeightedAlike) {
   nn::ParameterSet set{Rng(5)};
-  SplitModel model(set, options(-1.0, "raw", "rep"), "mean", with_hinge(), view_,
-                   SplitModel::Kind::ciga);
+  SplitModel model(set, options(-1.0, ClassifierInput::raw, Contrasted::rep), nn::Pooling::mean,
+                   with_hinge(), view_, SplitModel::Kind::ciga);
   auto state = set.snapshot();
   for (const char* part : {"linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias"}) {
     state[std::string("spurious.") + part] = state[std::string("head.") + part];

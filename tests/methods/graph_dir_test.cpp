@@ -72,8 +72,8 @@ TEST(DirInterventions, EqualADoubleLoop) {
       }
     }
     for (const auto& row : rows) plain += naive_variance(row) / 5;
-    EXPECT_NEAR(dir::spread("scaled", q).item<double>(), naive_variance(summed), 1e-11);
-    EXPECT_NEAR(dir::spread("plain", q).item<double>(), plain, 1e-12);
+    EXPECT_NEAR(dir::spread(dir::Spread::scaled, q).item<double>(), naive_variance(summed), 1e-11);
+    EXPECT_NEAR(dir::spread(dir::Spread::plain, q).item<double>(), plain, 1e-12);
   }
 }
 
@@ -82,12 +82,12 @@ TEST(DirInterventions, NoGradientReachesTheConfounderAndOneGraphHasNoSpread) {
   const Tensor confounder = normal({3, 2}, 2).set_requires_grad(true);
   const Tensor y = torch::tensor({0, 1, 1}, torch::kInt64);
   const Tensor q = dir::intervened_losses(LossKind::softmax, causal, confounder, y);
-  (q.mean() + dir::spread("scaled", q)).backward();
+  (q.mean() + dir::spread(dir::Spread::scaled, q)).backward();
   EXPECT_TRUE(causal.grad().defined());
   EXPECT_FALSE(confounder.grad().defined());
   const Tensor one = dir::intervened_losses(LossKind::softmax, causal.narrow(0, 0, 1),
                                             confounder.narrow(0, 0, 1), y.narrow(0, 0, 1));
-  for (const char* form : {"scaled", "plain"}) {
+  for (const dir::Spread form : {dir::Spread::scaled, dir::Spread::plain}) {
     EXPECT_EQ(dir::spread(form, one).item<double>(), 0.0);
   }
 }

@@ -160,7 +160,7 @@ TEST(GalaModel, TheSpuriousBranchIsWeightedOneMinusTheScore) {
   options.encoder.hidden = 6;
   options.r = -1.0;
   nn::ParameterSet set{Rng(2)};
-  SplitModel model(set, options, "mean", {1.0, true, false}, task.train_view(),
+  SplitModel model(set, options, nn::Pooling::mean, {1.0, true, false}, task.train_view(),
                    SplitModel::Kind::gala);
   auto state = set.snapshot();
   for (const char* part : {"linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias"}) {
@@ -232,7 +232,7 @@ TEST(Gala, KeepsTheAssistantsBestEpochOnValidation) {
   AssistantOptions options;
   options.envs = 1;
   options.epochs = 1;
-  options.keep = "last";
+  options.keep = AssistantKeep::last;
   SplitOptions split;
   split.encoder.hidden = 8;
   GraphTrainOptions training;
@@ -240,7 +240,7 @@ TEST(Gala, KeepsTheAssistantsBestEpochOnValidation) {
   const Assistance first = train_assistant(options, split, training, view, Rng(1));
   options.epochs = 12;
   const Assistance last = train_assistant(options, split, training, view, Rng(1));
-  options.keep = "best";
+  options.keep = AssistantKeep::best;
   int64_t calls = 0;
   view.validate = [&](const Predictor& predict) {
     EXPECT_EQ(predict(task.validation[0].graph, torch::arange(20)).size(0), 20);

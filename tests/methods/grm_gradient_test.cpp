@@ -24,15 +24,15 @@ class GrmGradient : public testing::TestWithParam<Case> {};
 TEST_P(GrmGradient, EqualsFiniteDifferences) {
   const Case& c = GetParam();
   GrmOptions options;
-  options.encoder_input = c.input;
-  options.encoder = c.encoder;
-  options.scope = c.scope;
-  options.edge_support = c.support;
-  options.domain_encoding = c.domain_encoding;
-  options.conv = c.conv;
-  options.readout = c.readout;
+  options.encoder_input = value_of<EncoderReads>(c.input).value();
+  options.encoder = value_of<EncoderKind>(c.encoder).value();
+  options.scope = value_of<Scope>(c.scope).value();
+  options.edge_support = value_of<EdgeSupport>(c.support).value();
+  options.domain_encoding = value_of<DomainPass>(c.domain_encoding).value();
+  options.conv = value_of<nn::Conv>(c.conv).value();
+  options.readout = value_of<Readout>(c.readout).value();
   options.encoder_norm = c.norm;
-  options.skip = c.skip;
+  options.skip = value_of<Skip>(c.skip).value();
   options.latent = 3;
   options.hidden = 4;
   options.edge_width = 3;
@@ -44,13 +44,13 @@ TEST_P(GrmGradient, EqualsFiniteDifferences) {
   options.theta = 0.3;
   options.influence_length = 2.0;
   options.influence_paths = 1.0;
-  options.influence = "exact";
+  options.influence = InfluenceSearch::exact;
   const Domain domain = test::small_domain(5);
   nn::ParameterSet set(Rng(11), torch::kFloat64);
   GrmModel model(set, options, domain.graph.x.width(), 2);
   torch::Tensor items, y = domain.labels.y;
   GraphBatch batch;
-  if (c.scope == "whole") {
+  if (options.scope == Scope::whole) {
     batch = whole_batch(domain.graph.edges);
     items = torch::tensor({0, 3, 5, 6}, torch::kInt64);
     y = y.index_select(0, items);

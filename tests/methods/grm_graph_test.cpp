@@ -168,7 +168,7 @@ TEST_F(GraphGrm, TermsEqualTheDenseEquationsGraphByGraph) {
 }
 
 TEST_F(GraphGrm, ObservedSupportGeneratesEdgesAndSelfPairsOnly) {
-  options_.edge_support = "observed";
+  options_.edge_support = EdgeSupport::observed;
   make_model();
   const PreparedBatch g =
       model_->prepare(domain_.graph, torch::tensor({5, 0, 3}, torch::kInt64), true);
@@ -186,9 +186,9 @@ TEST_F(GraphGrm, ObservedSupportGeneratesEdgesAndSelfPairsOnly) {
 
 TEST_F(GraphGrm, TermsOfABatchAreTheMeansOfItsGraphs) {
   // Without batch normalisation in the encoder's input no term but the classifier's mixes graphs.
-  for (const char* encoder : {"gcn2", "mlp"}) {
+  for (const EncoderKind encoder : {EncoderKind::gcn2, EncoderKind::mlp}) {
     nn::ParameterSet set(Rng(5), torch::kFloat64);
-    options_.encoder_input = "raw";
+    options_.encoder_input = EncoderReads::raw;
     options_.encoder = encoder;
     model_ = std::make_unique<GrmModel>(set, options_, 3, 2, 2);
     const Tensor ids = torch::tensor({3, 0, 5}, torch::kInt64);
@@ -205,15 +205,15 @@ TEST_F(GraphGrm, TermsOfABatchAreTheMeansOfItsGraphs) {
       invariance += alone.invariance.item<double>() / 3;
       begin += one.batch.rows();
     }
-    EXPECT_NEAR(together.latent_kl.item<double>(), latent, 1e-10) << encoder;
-    EXPECT_NEAR(together.edge_kl.item<double>(), edge, 1e-10) << encoder;
-    EXPECT_NEAR(together.invariance.item<double>(), invariance, 1e-10) << encoder;
+    EXPECT_NEAR(together.latent_kl.item<double>(), latent, 1e-10) << to_string(encoder);
+    EXPECT_NEAR(together.edge_kl.item<double>(), edge, 1e-10) << to_string(encoder);
+    EXPECT_NEAR(together.invariance.item<double>(), invariance, 1e-10) << to_string(encoder);
   }
 }
 
 TEST_F(GraphGrm, ExactDomainEncodingRunsOnTheSubgraphOfEachNode) {
-  options_.encoder_input = "raw";
-  options_.domain_encoding = "exact";
+  options_.encoder_input = EncoderReads::raw;
+  options_.domain_encoding = DomainPass::exact;
   domain_.graph.edge_weights = Tensor();
   make_model();
   const Tensor ids = torch::tensor({2, 4}, torch::kInt64);
@@ -258,13 +258,13 @@ TEST_P(GraphGrmGradient, EqualsFiniteDifferences) {
   const Case& c = GetParam();
   GrmOptions options = small_options();
   options.latent = 3;
-  options.encoder_input = c.input;
-  options.encoder = c.encoder;
-  options.edge_support = c.support;
-  options.domain_encoding = c.domain_encoding;
+  options.encoder_input = value_of<EncoderReads>(c.input).value();
+  options.encoder = value_of<EncoderKind>(c.encoder).value();
+  options.edge_support = value_of<EdgeSupport>(c.support).value();
+  options.domain_encoding = value_of<DomainPass>(c.domain_encoding).value();
   options.encoder_norm = c.norm;
   options.gin_virtual_node = c.norm;
-  options.skip = c.skip;
+  options.skip = value_of<Skip>(c.skip).value();
   const Domain domain = test::small_graphs(5, 4, "four", 2);
   nn::ParameterSet set(Rng(11), torch::kFloat64);
   GrmModel model(set, options, 3, 2, 2);
@@ -333,7 +333,7 @@ TEST(GraphGrmMethod, PredictionsAndScoresOfAGraphDoNotDependOnItsCompany) {
 
 TEST(GraphGrmMethod, EveryPresetLearnsTheMotif) {
   const Task task = test::small_graph_task(LossKind::softmax, 2);
-  for (const Preset& preset : find_method("grm", "graph").presets) {
+  for (const Preset& preset : find_method("grm", Level::graph).presets) {
     test::Values values = {{"latent", "16"}, {"hidden", "16"}, {"gin_hidden", "16"}};
     values.insert(values.end(), preset.values.begin(), preset.values.end());
     values.emplace_back("lr", "0.01");

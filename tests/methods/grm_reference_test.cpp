@@ -41,7 +41,7 @@ class GrmReference : public testing::Test {
     options_.dropout = 0.0;
     options_.theta = 0.2;
     options_.fanout = {4, 0};
-    options_.influence = "exact";
+    options_.influence = InfluenceSearch::exact;
     model_ = std::make_unique<GrmModel>(set_, options_, domain_.graph.x.width(), 2);
   }
   static Tensor parameter(const nn::ParameterSet& set, const std::string& name) {
@@ -142,11 +142,11 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
 
 TEST_F(GrmReference, TheSkipAddsALinearMapOfEachNodesOwnZ) {
   const Tensor targets = torch::tensor({2, 7, 11}, torch::kInt64);
-  for (const char* support : {"all", "observed"}) {
+  for (const EdgeSupport support : {EdgeSupport::all, EdgeSupport::observed}) {
     options_.edge_support = support;
     Tensor logits[2], expected;
     for (const bool skips : {false, true}) {
-      options_.skip = skips ? "latent" : "none";
+      options_.skip = skips ? Skip::latent : Skip::none;
       nn::ParameterSet set(Rng(9), torch::kFloat64);  // what both have is drawn alike, by name
       GrmModel model(set, options_, domain_.graph.x.width(), 2);
       const PreparedBatch g = model.prepare(
@@ -160,7 +160,8 @@ TEST_F(GrmReference, TheSkipAddsALinearMapOfEachNodesOwnZ) {
       expected = z.index_select(0, centres).matmul(parameter(set, "classifier.skip.weight"));
     }
     EXPECT_GT(expected.abs().max().item<double>(), 0.1);
-    EXPECT_LE((logits[1] - logits[0] - expected).abs().max().item<double>(), 1e-12) << support;
+    EXPECT_LE((logits[1] - logits[0] - expected).abs().max().item<double>(), 1e-12)
+        << to_string(support);
   }
 }
 
@@ -170,11 +171,11 @@ TEST_F(GrmReference, AblationsLeaveOutTheirTerm) {
   options_.alpha = 10;
   options_.beta = 100;
   EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 451);
-  options_.ablation = "R";
+  options_.ablation = Ablation::regularisation;
   EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 401);
-  options_.ablation = "I";
+  options_.ablation = Ablation::invariance;
   EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 51);
-  options_.ablation = "V";
+  options_.ablation = Ablation::sampling;
   EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 451);
   EXPECT_FALSE(options_.stochastic());
 }
@@ -187,7 +188,7 @@ TEST_F(GrmReference, SumReductionIsTheMeanTimesThePairs) {
   const Tensor kl = torch::linspace(0, 3, pairs->nnz(), torch::kFloat64);
   const GeneratedEdges edges{pairs, torch::ones_like(kl), kl};
   const double mean = edge_kl(g.batch, edges, options_).mean().item<double>();
-  options_.pair_reduction = "sum";
+  options_.pair_reduction = Reduction::sum;
   EXPECT_NEAR(edge_kl(g.batch, edges, options_).mean().item<double>(),
               mean * static_cast<double>(pairs->nnz()), 1e-9);
 }

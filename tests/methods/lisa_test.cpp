@@ -81,7 +81,7 @@ TEST(Lisa, StraightThroughGradientOfAGcnFollowsItsFormula) {
       make_adjacency(4, 4, torch::tensor(from, torch::kInt64), torch::tensor(to, torch::kInt64));
   nn::ParameterSet set(Rng(3), torch::kFloat64);
   nn::BackboneOptions options;
-  options.conv = "sum";
+  options.conv = nn::Conv::sum;
   options.hidden = 5;
   options.batch_norm = false;
   const auto gcn = nn::make_backbone(set, "", options, 3, 2);

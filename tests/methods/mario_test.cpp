@@ -66,7 +66,8 @@ TEST(MarioViews, MaskingRowsOfTheWeightsZeroesWholeColumnsOfTheFeatures) {
   nn::ParameterSet set(Rng(1), torch::kFloat64);
   MarioEncoder encoder(set, "encoder", options, x.width());
   const Tensor m = torch::tensor({1, 0, 1, 0, 0, 1, 1, 0, 1}, torch::kFloat64);
-  const MarioView view{nn::make_propagation("kipf", domain.graph.edges, {}, torch::kFloat64), m};
+  const MarioView view{
+      nn::make_propagation(nn::Conv::kipf, domain.graph.edges, {}, torch::kFloat64), m};
   const Tensor delta = normal(6, {x.rows(), x.width()}).set_requires_grad(true);
   nn::Pass pass = nn::Pass::evaluate();
   const Tensor got = encoder.forward(x, view, delta, pass);

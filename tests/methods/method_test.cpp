@@ -14,26 +14,27 @@ namespace grm {
 namespace {
 
 struct Case {
-  std::string level, name, preset;
+  Level level;
+  std::string name, preset;
 };
 
 void PrintTo(const Case& each, std::ostream* out) {
-  *out << each.level << " " << each.name << " " << each.preset;
+  *out << to_string(each.level) << " " << each.name << " " << each.preset;
 }
 
-std::vector<Case> all_presets(const std::vector<std::string>& levels) {
+std::vector<Case> all_presets(const std::vector<Level>& levels) {
   std::vector<Case> all;
   for (const MethodEntry& entry : methods()) {
-    for (const std::string& level : entry.levels) {
-      if (std::find(levels.begin(), levels.end(), level) == levels.end()) continue;
-      for (const Preset& preset : entry.presets) all.push_back({level, entry.name, preset.name});
+    if (std::find(levels.begin(), levels.end(), entry.level) == levels.end()) continue;
+    for (const Preset& preset : entry.presets) {
+      all.push_back({entry.level, entry.name, preset.name});
     }
   }
   return all;
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& each) {
-  std::string name = each.param.level + "_" + each.param.name + "_" + each.param.preset;
+  std::string name = to_string(each.param.level) + "_" + each.param.name + "_" + each.param.preset;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
@@ -51,7 +52,7 @@ class EveryMethod : public testing::TestWithParam<Case> {
  protected:
   std::unique_ptr<Method> build(uint64_t seed) {
     const auto& [level, name, preset] = GetParam();
-    if (level == "graph") return test::build_graph_method(name, task_, {}, seed, preset);
+    if (level == Level::graph) return test::build_graph_method(name, task_, {}, seed, preset);
     return MethodChoice(name, preset).build(task_.train_view(), Rng(seed));
   }
   std::map<std::string, torch::Tensor> trained(uint64_t seed, int64_t epochs) {
@@ -59,7 +60,7 @@ class EveryMethod : public testing::TestWithParam<Case> {
     for (int64_t e = 1; e <= epochs; ++e) method->train_epoch(e);
     return method->parameters().snapshot();
   }
-  Task task_ = GetParam().level == "graph" ? test::small_graph_task() : test::small_task();
+  Task task_ = GetParam().level == Level::graph ? test::small_graph_task() : test::small_task();
 };
 
 TEST_P(EveryMethod, LossFallsAndStaysFinite) {
@@ -119,8 +120,8 @@ TEST_P(EveryMethod, AnEpochDependsOnTheStateBeforeItAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(all_presets({"node", "graph"})),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod,
+                         testing::ValuesIn(all_presets({Level::node, Level::graph})), case_name);
 
 class EveryGraphMethod : public EveryMethod {};
 
@@ -166,7 +167,7 @@ TEST_P(EveryGraphMethod, RunsWithTheTwoOutputLossOnEdgeFeaturesAndBatchesOfOne) 
   EXPECT_TRUE(torch::isfinite(method->logits(task_.test[0].graph, one)).all().item<bool>());
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryGraphMethod, testing::ValuesIn(all_presets({"graph"})),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryGraphMethod, testing::ValuesIn(all_presets({Level::graph})),
                          case_name);
 
 TEST(Erm, RunsOnEveryBackboneAndConvolution) {

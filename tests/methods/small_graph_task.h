@@ -72,7 +72,7 @@ inline Domain small_graphs(uint64_t seed, int64_t graphs, const std::string& nam
 inline Task small_graph_task(LossKind loss = LossKind::softmax, int64_t edge_columns = 0) {
   Task task;
   task.name = "small graphs";
-  task.level = "graph";
+  task.level = Level::graph;
   task.classes = 2;
   task.loss = loss;
   task.training = {small_graphs(1, 40, "a", edge_columns)};
@@ -86,7 +86,7 @@ using Values = std::vector<std::pair<std::string, std::string>>;
 inline std::unique_ptr<Method> build_graph_method(const std::string& name, const Task& task,
                                                   const Values& values = {}, uint64_t seed = 1,
                                                   const std::string& preset = "") {
-  const MethodEntry& entry = find_method(name, "graph");
+  const MethodEntry& entry = find_method(name, Level::graph);
   const std::unique_ptr<MethodRecipe> recipe = entry.make();
   OptionList options;
   recipe->declare(options);

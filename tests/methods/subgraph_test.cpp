@@ -116,9 +116,11 @@ TEST(Cut, EverythingAndNothing) {
   EXPECT_EQ(none.nodes.numel(), 0);
   EXPECT_EQ(none.input.edges->nnz(), 0);
   EXPECT_TRUE(torch::equal(none.input.node_offsets, ints({0, 0, 0, 0})));
-  EXPECT_EQ(
-      nn::pool("mean", none.input.node_offsets, none.input.x.dense).abs().sum().item<double>(),
-      0.0);
+  EXPECT_EQ(nn::pool(nn::Pooling::mean, none.input.node_offsets, none.input.x.dense)
+                .abs()
+                .sum()
+                .item<double>(),
+            0.0);
 }
 
 TEST(EdgeScorer, IsAnMlpOfBothEnds) {

@@ -32,9 +32,9 @@ class Formulas : public testing::Test {
 
   torch::Tensor at(const std::string& name) const { return set_.snapshot().at(name); }
 
-  static BackboneOptions named(const std::string& name, int64_t layers = 2) {
+  static BackboneOptions named(BackboneKind kind, int64_t layers = 2) {
     BackboneOptions options;
-    options.backbone = name;
+    options.backbone = kind;
     options.layers = layers;
     options.hidden = 5;
     options.heads = 3;
@@ -49,15 +49,15 @@ class Formulas : public testing::Test {
 };
 
 TEST_F(Formulas, Gcn) {
-  for (const std::string conv : {"sum", "kipf"}) {
+  for (const Conv conv : {Conv::sum, Conv::kipf}) {
     ParameterSet set(Rng(3), torch::kFloat64);
-    BackboneOptions options = named("gcn");
+    BackboneOptions options = named(BackboneKind::gcn);
     options.conv = conv;
     const auto backbone = make_backbone(set, "net", options, 6, 3);
     Pass pass = Pass::evaluate();
     const BackboneOutput out = backbone->forward({edges_, test::dense_features(x_), {}}, pass);
     const auto tensors = set.snapshot();
-    const torch::Tensor& p = conv == "sum" ? a_ : kipf_;
+    const torch::Tensor& p = conv == Conv::sum ? a_ : kipf_;
     const torch::Tensor h =
         torch::relu(p.mm(x_).mm(tensors.at("net.conv1.weight")) + tensors.at("net.conv1.bias"));
     expect_close(out.hidden, h, 1e-12);
@@ -67,7 +67,7 @@ TEST_F(Formulas, Gcn) {
 }
 
 TEST_F(Formulas, GcnNormalisesOverTheRowsOfTheTrainingPass) {
-  BackboneOptions options = named("gcn");
+  BackboneOptions options = named(BackboneKind::gcn);
   options.batch_norm = true;
   const BackboneOutput out = run(options, Pass::train(Stream(1)));
   const torch::Tensor z = kipf_.mm(x_).mm(at("conv1.weight"));
@@ -77,7 +77,7 @@ TEST_F(Formulas, GcnNormalisesOverTheRowsOfTheTrainingPass) {
 }
 
 TEST_F(Formulas, WeightedSageDividesByTheNumberOfPairs) {
-  BackboneOptions options = named("sage");
+  BackboneOptions options = named(BackboneKind::sage);
   options.weight_last_layer = true;
   const torch::Tensor w = uniform({edges_->nnz()}, 42, 0.5, 1.5);
   const BackboneOutput out = run(options, Pass::evaluate(), test::dense_features(x_), w);
@@ -93,7 +93,7 @@ TEST_F(Formulas, WeightedSageDividesByTheNumberOfPairs) {
 }
 
 TEST_F(Formulas, Gat) {
-  const BackboneOutput out = run(named("gat"));
+  const BackboneOutput out = run(named(BackboneKind::gat));
   const torch::Tensor looped = torch::clamp(a_ + torch::eye(7, torch::kFloat64), 0.0, 1.0);
   const auto layer = [&](const torch::Tensor& x, const std::string& name, int64_t c) {
     std::vector<torch::Tensor> heads;
@@ -114,7 +114,7 @@ TEST_F(Formulas, Gat) {
 }
 
 TEST_F(Formulas, Gpr) {
-  const BackboneOutput out = run(named("gpr"));
+  const BackboneOutput out = run(named(BackboneKind::gpr));
   const torch::Tensor h = torch::relu(x_.mm(at("linear1.weight")) + at("linear1.bias"));
   torch::Tensor power = h.mm(at("linear2.weight")) + at("linear2.bias");
   torch::Tensor expected = torch::zeros_like(power);
@@ -128,7 +128,7 @@ TEST_F(Formulas, Gpr) {
 
 TEST_F(Formulas, GprDropsHalfOfItsScoresInTrainingEvenAtRateZero) {
   // All coefficients but the first set to zero leave the dropped scores themselves.
-  BackboneOptions options = named("gpr");
+  BackboneOptions options = named(BackboneKind::gpr);
   const torch::Tensor hidden = run(options).hidden;
   const torch::Tensor whole = hidden.mm(at("linear2.weight")) + at("linear2.bias");
   {
@@ -147,7 +147,7 @@ TEST_F(Formulas, GprDropsHalfOfItsScoresInTrainingEvenAtRateZero) {
 }
 
 TEST_F(Formulas, GcniiReceivesFromOutNeighboursAndEndsInLogSoftmax) {
-  const BackboneOutput out = run(named("gcnii", 3));
+  const BackboneOutput out = run(named(BackboneKind::gcnii, 3));
   const torch::Tensor h0 = torch::relu(x_.mm(at("linear1.weight")) + at("linear1.bias"));
   torch::Tensor h = h0;
   for (int64_t l = 1; l <= 3; ++l) {
@@ -161,7 +161,7 @@ TEST_F(Formulas, GcniiReceivesFromOutNeighboursAndEndsInLogSoftmax) {
 }
 
 TEST_F(Formulas, Mlp) {
-  const BackboneOutput out = run(named("mlp"));
+  const BackboneOutput out = run(named(BackboneKind::mlp));
   const torch::Tensor h = torch::relu(x_.mm(at("linear1.weight")) + at("linear1.bias"));
   expect_close(out.hidden, h, 1e-12);
   expect_close(out.logits, h.mm(at("linear2.weight")) + at("linear2.bias"), 1e-12);
@@ -169,7 +169,7 @@ TEST_F(Formulas, Mlp) {
 
 TEST_F(Formulas, InputDropoutLeavesZerosAndTheShiftAlone) {
   // All sparse values 0: whatever the masks are, only the shift reaches the first layer.
-  BackboneOptions options = named("gcnii", 1);
+  BackboneOptions options = named(BackboneKind::gcnii, 1);
   options.dropout = 0.9;
   Features x = test::small_features();
   x.sparse_values = torch::zeros_like(x.sparse_values);

@@ -17,23 +17,25 @@ using test::small_features;
 using test::small_graph;
 using test::uniform;
 
-BackboneOptions small_options(const std::string& name, int64_t layers = 2) {
+BackboneOptions small_options(BackboneKind kind, int64_t layers = 2) {
   BackboneOptions options;
-  options.backbone = name;
+  options.backbone = kind;
   options.hidden = 4;
   options.layers = layers;
   options.heads = 2;
   return options;
 }
 
-class EveryBackbone : public testing::TestWithParam<std::string> {};
+class EveryBackbone : public testing::TestWithParam<BackboneKind> {};
 
-INSTANTIATE_TEST_SUITE_P(Table, EveryBackbone, testing::ValuesIn([] {
-                           std::vector<std::string> names;
-                           for (const auto& entry : backbones()) names.push_back(entry.name);
-                           return names;
-                         }()),
-                         [](const auto& chosen) { return chosen.param; });
+INSTANTIATE_TEST_SUITE_P(Table, EveryBackbone, testing::ValuesIn(all_values<BackboneKind>()),
+                         [](const auto& chosen) { return to_string(chosen.param); });
+
+TEST(Backbone, TheTableIsInTheOrderOfTheKinds) {
+  std::vector<BackboneKind> kinds;
+  for (const BackboneEntry& entry : backbones()) kinds.push_back(entry.kind);
+  EXPECT_EQ(kinds, all_values<BackboneKind>());
+}
 
 TEST_P(EveryBackbone, GradientsAgreeWithFiniteDifferences) {
   for (const int64_t layers : {1, 2, 3}) {
@@ -62,7 +64,7 @@ TEST_P(EveryBackbone, ShapesAreThoseOfTheContractAndIsolatedNodesStayFinite) {
     for (Pass* pass : {&train, &evaluate}) {
       const BackboneOutput out = backbone->forward(input, *pass);
       EXPECT_EQ(out.logits.sizes(), at::IntArrayRef({7, 3}));
-      EXPECT_EQ(out.hidden.sizes(), at::IntArrayRef({7, GetParam() == "gat" ? 8 : 4}));
+      EXPECT_EQ(out.hidden.sizes(), at::IntArrayRef({7, GetParam() == BackboneKind::gat ? 8 : 4}));
       EXPECT_TRUE(torch::isfinite(out.logits).all().item<bool>());
       if (pass->training()) out.logits.pow(2).sum().backward();
     }
@@ -136,7 +138,7 @@ TEST_P(EveryBackbone, EdgeWeightsAreTakenByGcnAndSageAndRefusedByName) {
   const AdjacencyPtr edges = small_graph();
   const torch::Tensor w = uniform({edges->nnz()}, 8, 0.5, 1.5);
   Pass pass = Pass::evaluate();
-  if (GetParam() == "gcn" || GetParam() == "sage") {
+  if (GetParam() == BackboneKind::gcn || GetParam() == BackboneKind::sage) {
     const torch::Tensor ones = torch::ones_like(w);
     const torch::Tensor plain = backbone->forward({edges, small_features(), {}}, pass).logits;
     expect_close(backbone->forward({edges, small_features(), ones}, pass).logits, plain, 1e-12);
@@ -149,7 +151,7 @@ TEST_P(EveryBackbone, EdgeWeightsAreTakenByGcnAndSageAndRefusedByName) {
       FAIL() << "edge weights were accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::config);
-      EXPECT_THAT(error.what(), testing::HasSubstr("'" + GetParam() + "'"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("'" + to_string(GetParam()) + "'"));
     }
   }
 }
@@ -162,9 +164,11 @@ TEST_P(EveryBackbone, FeaturesOfAnotherGraphAreRefused) {
 }
 
 TEST(Backbone, UnknownNamesAreRefusedWithTheNearestOne) {
-  ParameterSet set{Rng(1)};
+  BackboneOptions options;
+  OptionList list;
+  options.declare(list);
   try {
-    make_backbone(set, "b", small_options("gcm"), 6, 2);
+    list.set("method", "backbone", "gcm");
     FAIL() << "an unknown backbone was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::config);
@@ -178,7 +182,7 @@ TEST(Backbone, OptionsAreDeclaredWithTheirDefaults) {
   options.declare(list);
   list.set("method", "backbone", "gat");
   list.set("method", "layers", "5");
-  EXPECT_EQ(options.backbone, "gat");
+  EXPECT_EQ(options.backbone, BackboneKind::gat);
   EXPECT_EQ(options.layers, 5);
   EXPECT_THROW(list.set("method", "dropout", "1"), Error);
   EXPECT_THROW(list.set("method", "conv", "mean"), Error);
@@ -187,11 +191,11 @@ TEST(Backbone, OptionsAreDeclaredWithTheirDefaults) {
 /// Edge weights reach the layers that the option names: gradients of the weights by differences,
 /// and, for one layer, no influence of the weights unless the last layer is weighted.
 TEST(Backbone, WeightsReachTheLastLayerOnlyWhenAsked) {
-  for (const std::string name : {"gcn", "sage"}) {
-    for (const std::string conv : {"sum", "kipf"}) {
+  for (const BackboneKind kind : {BackboneKind::gcn, BackboneKind::sage}) {
+    for (const Conv conv : {Conv::sum, Conv::kipf}) {
       for (const bool last : {false, true}) {
         ParameterSet set(Rng(2), torch::kFloat64);
-        BackboneOptions options = small_options(name);
+        BackboneOptions options = small_options(kind);
         options.conv = conv;
         options.weight_last_layer = last;
         const auto backbone = make_backbone(set, "b", options, 6, 2);
@@ -209,7 +213,8 @@ TEST(Backbone, WeightsReachTheLastLayerOnlyWhenAsked) {
         Pass pass = Pass::evaluate();
         const torch::Tensor weighted = shallow->forward({edges, small_features(), w}, pass).logits;
         const torch::Tensor plain = shallow->forward({edges, small_features(), {}}, pass).logits;
-        EXPECT_EQ(torch::equal(weighted, plain), !last) << name << " " << conv;
+        EXPECT_EQ(torch::equal(weighted, plain), !last)
+            << to_string(kind) << " " << to_string(conv);
       }
     }
   }

@@ -52,7 +52,7 @@ class GoldenLayers : public testing::Test {
     }
   }
 
-  void check_gcn(const std::string& name, const std::string& conv, bool weighted) {
+  void check_gcn(const std::string& name, Conv conv, bool weighted) {
     case_ = name;
     const GcnLayer layer(set_, "conv", 5, 4);
     load(layer.weight, "lin.weight", true);
@@ -91,16 +91,16 @@ class GoldenLayers : public testing::Test {
 };
 
 TEST_F(GoldenLayers, GcnKipf) {
-  check_gcn("gcn_kipf", "kipf", false);
+  check_gcn("gcn_kipf", Conv::kipf, false);
 }
 TEST_F(GoldenLayers, GcnKipfWeighted) {
-  check_gcn("gcn_kipf_weighted", "kipf", true);
+  check_gcn("gcn_kipf_weighted", Conv::kipf, true);
 }
 TEST_F(GoldenLayers, GcnSum) {
-  check_gcn("gcn_sum", "sum", false);
+  check_gcn("gcn_sum", Conv::sum, false);
 }
 TEST_F(GoldenLayers, GcnSumWeighted) {
-  check_gcn("gcn_sum_weighted", "sum", true);
+  check_gcn("gcn_sum_weighted", Conv::sum, true);
 }
 
 TEST_F(GoldenLayers, SageMean) {
@@ -127,7 +127,7 @@ TEST_F(GoldenLayers, GcniiThirdLayer) {
   const GcniiLayer layer(set_, "conv", 5, 3);
   load(layer.weight, "weight1");
   // The published layer receives from in-neighbours, so it takes the operator untransposed.
-  const Propagation p = make_propagation("kipf", edges_, {}, torch::kFloat64);
+  const Propagation p = make_propagation(Conv::kipf, edges_, {}, torch::kFloat64);
   check(layer.forward(x_, expected("x0"), p));
 }
 
@@ -136,13 +136,13 @@ TEST_F(GoldenLayers, TwoStepsOfThePropagationAreSgc) {
   const Linear linear(set_, "linear", 5, 4);
   load(linear.weight, "lin.weight", true);
   load(linear.bias, "lin.bias");
-  const Propagation p = make_propagation("kipf", edges_, {}, torch::kFloat64);
+  const Propagation p = make_propagation(Conv::kipf, edges_, {}, torch::kFloat64);
   check(linear.forward(p.apply(p.apply(x_))));
 }
 
 TEST_F(GoldenLayers, PagerankCoefficientsGiveAppnp) {
   case_ = "appnp_k10_a01";
-  const Propagation p = make_propagation("kipf", edges_, {}, torch::kFloat64);
+  const Propagation p = make_propagation(Conv::kipf, edges_, {}, torch::kFloat64);
   check(generalised_pagerank(p, x_, pagerank_coefficients(10, 0.1, torch::kFloat64)));
 }
 

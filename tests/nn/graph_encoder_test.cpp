@@ -55,7 +55,7 @@ GraphInput two_graphs() {
 // A seed gives tensors of one name the same values, so a second set holds an equal copy.
 TEST(GraphEncoder, IsEmbeddingThenConvNormReluExceptLast) {
   const GraphInput input = two_graphs();
-  for (const std::string& kind : graph_layer_names()) {
+  for (const GraphLayerKind kind : all_values<GraphLayerKind>()) {
     for (bool relu_last : {false, true}) {
       ParameterSet set(Rng(5), torch::kFloat64), copy(Rng(5), torch::kFloat64);
       GraphEncoderOptions options;
@@ -76,7 +76,7 @@ TEST(GraphEncoder, IsEmbeddingThenConvNormReluExceptLast) {
         h = (h - h.mean(0)) / (h.var(0, false) + 1e-5).sqrt();
         if (l == 1 || relu_last) h = torch::relu(h);
       }
-      expect_close(is, h, 1e-9, kind);
+      expect_close(is, h, 1e-9, to_string(kind));
     }
   }
 }
@@ -85,7 +85,7 @@ TEST(GraphEncoder, WithoutEmbeddingTheFirstLayerTakesTheRows) {
   GraphInput input = two_graphs();
   ParameterSet set(Rng(5), torch::kFloat64), copy(Rng(5), torch::kFloat64);
   GraphEncoderOptions options;
-  options.layer = "le";
+  options.layer = GraphLayerKind::le;
   options.layers = 1;
   options.hidden = 3;
   options.embed = false;
@@ -94,8 +94,9 @@ TEST(GraphEncoder, WithoutEmbeddingTheFirstLayerTakesTheRows) {
   Pass pass = Pass::evaluate();
   input.rows = test::uniform({7, 2}, 83);
   const torch::Tensor expected =
-      make_graph_layer(copy, "le", "e.conv1", 2, 3, 0)
-          ->forward(input.rows, make_messages("le", input, torch::kFloat64), Pass::evaluate());
+      make_graph_layer(copy, GraphLayerKind::le, "e.conv1", 2, 3, 0)
+          ->forward(input.rows, make_messages(GraphLayerKind::le, input, torch::kFloat64),
+                    Pass::evaluate());
   expect_close(encoder->forward(input, pass), expected, 1e-12);
   // The same rows as dense features with a shift.
   input.x = Features();
@@ -123,7 +124,7 @@ TEST(GraphEncoder, DropoutFollowsEveryLayerWhileTraining) {
 TEST(GraphEncoder, GradientsAgreeWithFiniteDifferences) {
   GraphInput input = two_graphs();
   input.mask = input.mask.clone().requires_grad_(true);
-  for (const char* kind : {"gin", "gcn"}) {
+  for (const GraphLayerKind kind : {GraphLayerKind::gin, GraphLayerKind::gcn}) {
     ParameterSet set(Rng(6), torch::kFloat64);
     GraphEncoderOptions options;
     options.layer = kind;
@@ -142,7 +143,8 @@ TEST(GraphEncoder, GradientsAgreeWithFiniteDifferences) {
     leaves.emplace_back("mask", input.mask);
     const auto loss = [&] {
       Pass pass = Pass::evaluate();
-      return (pool("mean", input.node_offsets, encoder->forward(input, pass)) * cotangent).sum();
+      return (pool(Pooling::mean, input.node_offsets, encoder->forward(input, pass)) * cotangent)
+          .sum();
     };
     test::expect_gradients(loss, leaves, 1e-6);
   }
@@ -151,7 +153,7 @@ TEST(GraphEncoder, GradientsAgreeWithFiniteDifferences) {
 TEST(GraphEncoder, VirtualNodeByHand) {
   ParameterSet set(Rng(1), torch::kFloat64);
   GraphEncoderOptions options;
-  options.layer = "graph";
+  options.layer = GraphLayerKind::graph;
   options.layers = 2;
   options.hidden = 1;
   options.virtual_node = true;
@@ -208,8 +210,8 @@ TEST(GraphPool, AgreesWithPytorchGeometric) {
   const torch::Tensor offsets =
       torch::searchsorted(batch, torch::arange(batch.max().item<int64_t>() + 2));
   const torch::Tensor x = golden.at("graph__x");
-  expect_close(pool("mean", offsets, x), golden.at("pool__mean"), 1e-12);
-  expect_close(pool("max", offsets, x), golden.at("pool__max"), 1e-12);
+  expect_close(pool(Pooling::mean, offsets, x), golden.at("pool__mean"), 1e-12);
+  expect_close(pool(Pooling::max, offsets, x), golden.at("pool__max"), 1e-12);
 }
 
 TEST(GraphPool, GraphsWithoutRowsGiveZeroAndTiesGoToTheFirstRow) {
@@ -219,14 +221,12 @@ TEST(GraphPool, GraphsWithoutRowsGiveZeroAndTiesGoToTheFirstRow) {
   const auto rows = [](double a, double b) {
     return torch::tensor({{0.0, 0.0}, {a, b}, {0.0, 0.0}}, torch::kFloat64);
   };
-  expect_close(pool("sum", offsets, x), rows(-5, 12), 0);
-  expect_close(pool("mean", offsets, x), rows(-5.0 / 3, 4), 1e-15);
-  const torch::Tensor largest = pool("max", offsets, x);
+  expect_close(pool(Pooling::sum, offsets, x), rows(-5, 12), 0);
+  expect_close(pool(Pooling::mean, offsets, x), rows(-5.0 / 3, 4), 1e-15);
+  const torch::Tensor largest = pool(Pooling::max, offsets, x);
   expect_close(largest, rows(-1, 5), 0);
   (largest * rows(2, 3)).sum().backward();
   expect_close(x.grad(), torch::tensor({{2.0, 0.0}, {0.0, 3.0}, {0.0, 0.0}}, torch::kFloat64), 0);
-  EXPECT_THAT(test::error_of(ErrorKind::config, [&] { pool("median", offsets, x); }),
-              testing::HasSubstr("'median'"));
 }
 
 TEST(GraphMlp, HasReluBetweenItsMapsOnly) {

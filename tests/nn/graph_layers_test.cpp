@@ -32,7 +32,7 @@ class GraphLayersGolden : public testing::Test {
   }
 
   // Output and all gradients of a published case.
-  void check(const std::string& kind, const std::string& name, GraphLayer& layer) {
+  void check(GraphLayerKind kind, const std::string& name, GraphLayer& layer) {
     const auto expected = [&](const std::string& array) { return golden_.at(name + "__" + array); };
     for (size_t k = 0; k < loaded_.size(); ++k) {
       at::NoGradGuard no_grad;
@@ -76,8 +76,8 @@ TEST_F(GraphLayersGolden, LeConv) {
   load(layer.target.weight, "lin2.weight", true);
   load(layer.self.weight, "lin3.weight", true);
   load(layer.self.bias, "lin3.bias");
-  check("le", "leconv", layer);
-  check("le", "leconv_weighted", layer);
+  check(GraphLayerKind::le, "leconv", layer);
+  check(GraphLayerKind::le, "leconv_weighted", layer);
 }
 
 TEST_F(GraphLayersGolden, GraphConv) {
@@ -85,8 +85,8 @@ TEST_F(GraphLayersGolden, GraphConv) {
   load(layer.neighbours.weight, "lin_rel.weight", true);
   load(layer.neighbours.bias, "lin_rel.bias");
   load(layer.self.weight, "lin_root.weight", true);
-  check("graph", "graphconv", layer);
-  check("graph", "graphconv_weighted", layer);
+  check(GraphLayerKind::graph, "graphconv", layer);
+  check(GraphLayerKind::graph, "graphconv_weighted", layer);
 }
 
 TEST_F(GraphLayersGolden, ArmaConv) {
@@ -94,8 +94,8 @@ TEST_F(GraphLayersGolden, ArmaConv) {
   load(layer.weight, "init_weight");
   load(layer.root, "root_weight");
   load(layer.bias, "bias");
-  check("arma", "arma", layer);
-  check("arma", "arma_weighted", layer);
+  check(GraphLayerKind::arma, "arma", layer);
+  check(GraphLayerKind::arma, "arma_weighted", layer);
 }
 
 // Four nodes; edges by id: 3 -> 0, 0 -> 1, 2 -> 1, 1 -> 3, 2 -> 3, of the kinds 0, 1, 0, 1, 0.
@@ -132,7 +132,7 @@ TEST(GraphLayers, GinByHand) {
   assign(layer.norm.variance, {1 - 1e-5, 1 - 1e-5});  // evaluation: the norm changes nothing
   GraphInput input = four_nodes();
   const auto run = [&] {
-    return layer.forward(column(kX), make_messages("gin", input, torch::kFloat64),
+    return layer.forward(column(kX), make_messages(GraphLayerKind::gin, input, torch::kFloat64),
                          Pass::evaluate());
   };
   // relu(x_j + e): 1, 0, 3.5, 0, 3.5; (1 + eps) x plus their sums: 2.5, 0.5, 4.5, 4.25; the first
@@ -155,7 +155,7 @@ TEST(GraphLayers, GcnByHand) {
   assign(layer.root, {1.5});
   GraphInput input = four_nodes();
   const auto run = [&] {
-    return layer.forward(column(kX), make_messages("gcn", input, torch::kFloat64),
+    return layer.forward(column(kX), make_messages(GraphLayerKind::gcn, input, torch::kFloat64),
                          Pass::evaluate());
   };
   // Pairs leaving plus one: 2, 2, 3, 2 (entering plus one would be 2, 3, 1, 3). u = 1, -5, 5, 0.
@@ -173,9 +173,10 @@ TEST(GraphLayers, WithoutEdgeFeaturesGcnDropsTheirTerm) {
   assign(layer.linear.bias, {-1});
   assign(layer.root, {1.5});
   const double pair = 5 / std::sqrt(6.0);
-  expect_close(layer.forward(column(kX), make_messages("gcn", four_nodes(), torch::kFloat64),
-                             Pass::evaluate()),
-               column({1.25, 0.5 + pair, 6.5 / 3, 0.75 + pair}), 1e-12);
+  expect_close(
+      layer.forward(column(kX), make_messages(GraphLayerKind::gcn, four_nodes(), torch::kFloat64),
+                    Pass::evaluate()),
+      column({1.25, 0.5 + pair, 6.5 / 3, 0.75 + pair}), 1e-12);
 }
 
 // Seven nodes, edges of three kinds with weights.
@@ -192,7 +193,7 @@ struct Case {
   }
 };
 
-class GraphLayerKinds : public testing::TestWithParam<std::string> {
+class GraphLayerKinds : public testing::TestWithParam<GraphLayerKind> {
  protected:
   GraphLayerKinds()
       : set_(Rng(4), torch::kFloat64),
@@ -235,7 +236,7 @@ TEST_P(GraphLayerKinds, AMaskOfZerosRemovesTheEdgesButNotTheDegrees) {
       make_adjacency(0, 3, torch::empty({0}, torch::kInt64), torch::empty({0}, torch::kInt64));
   torch::Tensor expected = run(bare, c.rows);
   c.input.mask = torch::zeros({c.input.edges->nnz()}, torch::kFloat64);
-  if (GetParam() == "gcn") {
+  if (GetParam() == GraphLayerKind::gcn) {
     // The self term is divided by a degree that does not see the mask: one more than the pairs that
     // leave each node of small_graph.
     expected = expected / column({3, 3, 3, 3, 2, 3, 1});
@@ -268,27 +269,30 @@ TEST_P(GraphLayerKinds, NoNodesGiveNoRows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GraphLayerKinds, testing::ValuesIn(graph_layer_names()),
-                         [](const auto& kind) { return kind.param; });
+INSTANTIATE_TEST_SUITE_P(All, GraphLayerKinds, testing::ValuesIn(all_values<GraphLayerKind>()),
+                         [](const auto& kind) { return to_string(kind.param); });
 
 TEST(GraphLayers, WrongInputIsNamed) {
   ParameterSet set(Rng(1));
-  EXPECT_THAT(
-      test::error_of(ErrorKind::config, [&] { make_graph_layer(set, "gni", "layer", 3, 2, 0); }),
-      testing::HasSubstr("did you mean 'gin'"));
+  GraphEncoderOptions options;
+  OptionList list;
+  options.declare(list);
+  EXPECT_THAT(test::error_of(ErrorKind::config, [&] { list.set("method", "layer", "gni"); }),
+              testing::HasSubstr("did you mean 'gin'"));
   Case c;
   c.input.mask = torch::ones({3});
-  EXPECT_THAT(
-      test::error_of(ErrorKind::shape, [&] { make_messages("gin", c.input, torch::kFloat32); }),
-      testing::HasSubstr("a mask of 3 numbers came for 11 edges"));
-  const auto layer = make_graph_layer(set, "gin", "layer", 3, 2, 3);
+  EXPECT_THAT(test::error_of(ErrorKind::shape,
+                             [&] { make_messages(GraphLayerKind::gin, c.input, torch::kFloat32); }),
+              testing::HasSubstr("a mask of 3 numbers came for 11 edges"));
+  const auto layer = make_graph_layer(set, GraphLayerKind::gin, "layer", 3, 2, 3);
   c.input.mask = torch::Tensor();
   c.input.edge_x = Features();
   EXPECT_THAT(test::error_of(ErrorKind::shape,
                              [&] {
-                               layer->forward(c.rows.to(torch::kFloat32),
-                                              make_messages("gin", c.input, torch::kFloat32),
-                                              Pass::evaluate());
+                               layer->forward(
+                                   c.rows.to(torch::kFloat32),
+                                   make_messages(GraphLayerKind::gin, c.input, torch::kFloat32),
+                                   Pass::evaluate());
                              }),
               testing::HasSubstr("edges without features"));
 }

@@ -12,7 +12,7 @@ inline ExplainedRuns explained_item() {
   e.method = "grm";
   e.preset = "paper";
   e.seed = 1000;
-  e.level = "node";
+  e.level = Level::node;
   e.domain = "may <1>";
   e.item = 2;
   e.name = "\"c\" & <co>";

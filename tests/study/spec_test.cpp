@@ -186,7 +186,7 @@ TEST(Spec, EveryReadyStudyCanBeExpandedAndItsConfigurationsReadBack) {
     const std::vector<PlannedCell> cells = expand(load_spec(name));
     EXPECT_FALSE(cells.empty()) << name;
     for (const PlannedCell& cell : cells) {
-      EXPECT_EQ(config_from_toml(cell.config, name)->to_toml(cell.seed), cell.config);
+      EXPECT_EQ(config_from_toml(cell.config, name).to_toml(cell.seed), cell.config);
     }
   }
   EXPECT_THAT(error_of(ErrorKind::config, [] { load_spec("no such study"); }),

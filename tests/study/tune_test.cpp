@@ -57,7 +57,7 @@ TEST(Tune, EveryMethodGetsTheSameTrialsAndTheFirstIsTheMethodAsItStands) {
   StudySpec plain = spec("");
   plain.set.push_back({"train.test", "never", ""});
   const auto config = configure(plain, plain.datasets[0], plain.methods[0], plain.variants[0]);
-  EXPECT_EQ(cells[0].config, config->to_toml(5000));
+  EXPECT_EQ(cells[0].config, config.to_toml(5000));
 }
 
 TEST(Tune, DrawsAreRepeatableInsideTheirBoundsAndDifferByTrial) {

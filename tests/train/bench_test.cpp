@@ -67,7 +67,7 @@ TEST(Bench, CountsTheInfluentialNodesThatTheMethodFound) {
 TEST(Bench, WorksForEveryNodeLevelMethod) {
   const Task task = test::small_task();
   for (const MethodEntry& entry : methods()) {
-    if (entry.levels.front() != "node") continue;
+    if (entry.level != Level::node) continue;
     RunConfig config("sbm", entry.name);
     for (const Option& o : config.method.options().options()) {
       if (o.key == "eerm_epochs" || o.key == "head_epochs") config.set("method." + o.key, "2");

@@ -154,23 +154,23 @@ TEST(Trust07Calibration, OneLeavesTheBitsAndNoTemperatureChangesTheOrder) {
   }
 }
 
-std::unique_ptr<RunConfig> small_run() {
-  auto config = std::make_unique<RunConfig>("sbm", "grm");
-  config->set("dataset.nodes", "60");
-  config->set("train.epochs", "4");
-  config->set("method.hidden", "16");
+RunConfig small_run() {
+  RunConfig config("sbm", "grm");
+  config.set("dataset.nodes", "60");
+  config.set("train.epochs", "4");
+  config.set("method.hidden", "16");
   return config;
 }
 
 TEST(Trust07Calibration, ARunKeepsTheFitOfItsModelAndNoScoreChanges) {
   const test::TempFolder folder;
-  const std::unique_ptr<RunConfig> config = small_run(), plain = small_run();
-  plain->set("train.calibrate", "false");
-  Task task = config->dataset.load({});
+  RunConfig config = small_run(), plain = small_run();
+  plain.set("train.calibrate", "false");
+  Task task = config.dataset.load({});
   const RunRecord with =
-      train_run(*config, task, 1, create_run_folder(folder.file("with"), *config, 1));
+      train_run(config, task, 1, create_run_folder(folder.file("with"), config, 1));
   const RunRecord without =
-      train_run(*plain, task, 1, create_run_folder(folder.file("without"), *plain, 1));
+      train_run(plain, task, 1, create_run_folder(folder.file("without"), plain, 1));
   ASSERT_TRUE(with.calibration.has_value());
   EXPECT_FALSE(without.calibration.has_value());
   for (const char* rule : {"val", "last", "oracle"}) {
@@ -195,15 +195,15 @@ TEST(Trust07Calibration, ARunKeepsTheFitOfItsModelAndNoScoreChanges) {
   // Labels of test domains are not looked at.
   for (Domain& domain : task.test) domain.labels.y = (domain.labels.y + 1) % task.classes;
   const RunRecord other =
-      train_run(*config, task, 1, create_run_folder(folder.file("other"), *config, 1));
+      train_run(config, task, 1, create_run_folder(folder.file("other"), config, 1));
   EXPECT_EQ(other.calibration->temperature, with.calibration->temperature);
 }
 
 TEST(Trust07Calibration, PredictionsAreCalibratedAndRawOnesAreThere) {
   const test::TempFolder folder;
-  const std::unique_ptr<RunConfig> config = small_run();
-  const Task task = config->dataset.load({});
-  const RunRecord run = train_run(*config, task, 1, create_run_folder(folder.path(), *config, 1));
+  RunConfig config = small_run();
+  const Task task = config.dataset.load({});
+  const RunRecord run = train_run(config, task, 1, create_run_folder(folder.path(), config, 1));
   Model model = load(run.folder);
   const double t = model.temperature();
   const Domain& domain = task.test.front();

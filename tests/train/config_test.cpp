@@ -26,7 +26,7 @@ TEST(Config, WhatIsWrittenReadsBackToTheSameText) {
   config.set("dataset.centre", "domain");
   config.set("train.epochs", "17");
   const std::string text = config.to_toml(1003);
-  EXPECT_EQ(config_from_toml(text, "config.toml")->to_toml(1003), text);
+  EXPECT_EQ(config_from_toml(text, "config.toml").to_toml(1003), text);
   EXPECT_NE(text.find("alpha = 0.125"), std::string::npos);
   EXPECT_NE(text.find("fanout = [10, 5]"), std::string::npos);
 }
@@ -39,8 +39,8 @@ TEST(Config, NamesOfFoldersWithQuotesReadBack) {
   const RunConfig config(path, "erm");
   const std::string text = config.to_toml(1);
   const auto back = config_from_toml(text, "config.toml");
-  EXPECT_EQ(back->dataset_name(), path);
-  EXPECT_EQ(back->to_toml(1), text);
+  EXPECT_EQ(back.dataset_name(), path);
+  EXPECT_EQ(back.to_toml(1), text);
   EXPECT_EQ(config_sections(text, "config.toml").at("dataset").at("name"), path);
 }
 
@@ -78,6 +78,44 @@ TEST(Config, PresetsSetTrainingOptionsAndTheUserComesAfter) {
 TEST(OptionsReference, IsTheCommittedPage) {
   EXPECT_EQ(read_file(std::string(GRM_SOURCE_DIR) + "/docs/options.md"), options_reference())
       << "run 'make docs' and commit docs/options.md";
+}
+
+TEST(RunConfig, ACopyIsItsOwn) {
+  RunConfig first("sbm", "grm", "centred");
+  first.set("dataset.centre", "domain");
+  first.set("method.lr", "0.125");
+  first.set("train.epochs", "7");
+  const std::string before = first.to_toml(1);
+  RunConfig copy = first;
+  EXPECT_EQ(copy.to_toml(1), before);
+  copy.set("dataset.centre", "none");
+  copy.set("method.lr", "0.25");
+  copy.set("train.epochs", "8");
+  EXPECT_EQ(first.to_toml(1), before);
+  const std::string changed = copy.to_toml(1);
+  EXPECT_NE(changed, before);
+  {
+    const RunConfig gone = copy;
+    first = gone;
+  }
+  EXPECT_EQ(first.to_toml(1), changed);
+  first.set("train.epochs", "9");
+  EXPECT_EQ(first.train.epochs, 9);
+  EXPECT_EQ(copy.train.epochs, 8);
+  first = RunConfig("spmotif", "dir");  // of another level
+  EXPECT_EQ(first.to_toml(1), RunConfig("spmotif", "dir").to_toml(1));
+}
+
+TEST(RunConfig, EveryDefaultCanBeCopied) {
+  for (const MethodEntry& entry : methods()) {
+    for (const DatasetEntry& dataset : datasets()) {
+      if (dataset.level != entry.level) continue;
+      for (const Preset& preset : entry.presets) {
+        const RunConfig config(dataset.name, entry.name, preset.name);
+        EXPECT_EQ(RunConfig(config).to_toml(3), config.to_toml(3));
+      }
+    }
+  }
 }
 
 }  // namespace

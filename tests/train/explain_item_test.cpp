@@ -170,7 +170,7 @@ TEST(ExplainItem, AGraphOfASetIsGeneratedOverAllItsPairs) {
   const int64_t item = 3, first = domain.graph.parts[item].item<int64_t>(),
                 n = domain.graph.parts[item + 1].item<int64_t>() - first;
   const ItemExplanation e = explain_item(*method, "grm", domain, item);
-  EXPECT_EQ(e.level, "graph");
+  EXPECT_EQ(e.level, Level::graph);
   EXPECT_EQ(e.centre, -1);
   ASSERT_EQ(static_cast<int64_t>(e.nodes.size()), n);
   ASSERT_EQ(static_cast<int64_t>(e.edges.size()), n * (n - 1) / 2);
@@ -376,7 +376,7 @@ TEST(ExplainItem, MethodsWithoutExplanationsSayWhichHaveThem) {
   const Task graphs = test::small_graph_task(), nodes = test::small_task();
   size_t found = 0;
   for (const MethodEntry& entry : methods()) {
-    if (entry.levels.front() != "graph") continue;
+    if (entry.level != Level::graph) continue;
     found += explained.count(entry.name);
     const std::unique_ptr<Method> method = test::build_graph_method(entry.name, graphs);
     const auto explain = [&] { explain_item(*method, entry.name, graphs.test[0], 0); };

@@ -135,10 +135,10 @@ TEST_F(GrmWork, OfThePaperEqualsANaiveCount) {
 
 TEST_F(GrmWork, OfALinearEncoderOnTheWholeGraphEqualsANaiveCount) {
   GrmOptions o = tiny_options();
-  o.encoder_input = "centred";
-  o.encoder = "linear";
-  o.scope = "whole";
-  o.edge_support = "observed";
+  o.encoder_input = EncoderReads::centred;
+  o.encoder = EncoderKind::linear;
+  o.scope = Scope::whole;
+  o.edge_support = EdgeSupport::observed;
   const int64_t n = domain_.graph.nodes(), classes = 3, members = 40;
   const AdjacencyPtr pairs = with_self_loops(*domain_.graph.edges);
   Naive naive;
@@ -157,7 +157,7 @@ TEST_F(GrmWork, OfALinearEncoderOnTheWholeGraphEqualsANaiveCount) {
 // Every V_i^D is encoded on its own edges, and the first map sees what a step needs alone.
 TEST_F(GrmWork, OfSetsFoundAroundTheNodesEqualsANaiveCount) {
   GrmOptions o = tiny_options();
-  o.encoder_input = "raw";
+  o.encoder_input = EncoderReads::raw;
   const int64_t rows = batch_.rows(), classes = 2, nodes = 10;
   const torch::Tensor ids = torch::arange(nodes, torch::kInt64);
   const Features part = pick_rows(domain_.graph.x, ids);
@@ -192,8 +192,8 @@ TEST_F(GrmWork, OfSetsFoundAroundTheNodesEqualsANaiveCount) {
 
 TEST_F(GrmWork, WithoutPropagationTheDomainGraphIsNotPropagatedOver) {
   GrmOptions o = tiny_options();
-  o.encoder_input = "raw";
-  o.encoder = "mlp";
+  o.encoder_input = EncoderReads::raw;
+  o.encoder = EncoderKind::mlp;
   const WorkCount count = grm_step_work(o, shape_, shape_of(batch_), sets(10), 2);
   EXPECT_EQ(term(count, "domain propagation"), 0);
   EXPECT_EQ(term(count, "encoder propagation"), 0);
@@ -221,7 +221,7 @@ TEST(BackboneWork, OfSageHasAMapOfTheNodeItselfBesides) {
   const Domain domain = test::small_domain(3, 25);
   nn::BackboneOptions o;
   o.hidden = 6;
-  o.backbone = "sage";
+  o.backbone = nn::BackboneKind::sage;
   Naive naive;
   for (int map = 0; map < 2; ++map) {
     naive.features(domain.graph.x, 6);
@@ -236,11 +236,11 @@ TEST(BackboneWork, EveryBackboneHasACount) {
   const Domain domain = test::small_domain(4, 25);
   for (const nn::BackboneEntry& entry : nn::backbones()) {
     nn::BackboneOptions o;
-    o.backbone = entry.name;
+    o.backbone = entry.kind;
     const auto count = backbone_work(o, shape_of(domain.graph), 2);
-    ASSERT_TRUE(count) << entry.name;
-    EXPECT_GT(count->flops(), 0) << entry.name;
-    EXPECT_GT(count->bytes(), 0) << entry.name;
+    ASSERT_TRUE(count) << to_string(entry.kind);
+    EXPECT_GT(count->flops(), 0) << to_string(entry.kind);
+    EXPECT_GT(count->bytes(), 0) << to_string(entry.kind);
   }
 }
 

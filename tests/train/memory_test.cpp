@@ -60,7 +60,7 @@ TEST(Memory, OfTheDataIsWhatItsTensorsTakeAndCountsSharedOnesOnce) {
 TEST(Memory, IsEstimatedForEveryMethodOfItsLevel) {
   const Task nodes = test::small_task();
   for (const MethodEntry& entry : methods()) {
-    const bool graph_level = entry.levels.front() == "graph";
+    const bool graph_level = entry.level == Level::graph;
     DatasetChoice spmotif("spmotif");
     if (graph_level) {
       for (const char* key : {"train_per_class", "val_per_class", "test_per_class"}) {

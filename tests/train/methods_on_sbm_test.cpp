@@ -16,13 +16,13 @@ namespace {
 class EveryMethodOnSbm : public testing::TestWithParam<std::string> {};
 
 // Presets whose learning rate asks for thousands of steps have a faster sibling of the same method.
-std::unique_ptr<RunConfig> quick_config(const std::string& method) {
+RunConfig quick_config(const std::string& method) {
   std::string preset;
   for (const Preset& p : find_method(method).presets) {
     if (p.name == "fast") preset = p.name;
   }
-  auto config = std::make_unique<RunConfig>("sbm", method, preset);
-  config->set("dataset.nodes", "300");
+  RunConfig config("sbm", method, preset);
+  config.set("dataset.nodes", "300");
   return config;
 }
 
@@ -30,15 +30,15 @@ TEST_P(EveryMethodOnSbm, BeatsTheMajorityBy20PointsForThreeSeeds) {
   const test::TempFolder cache;
   setenv("GRM_CACHE", cache.path().c_str(), 1);
   const auto config = quick_config(GetParam());
-  const Task task = config->dataset.load({});
+  const Task task = config.dataset.load({});
   const double majority = mean_score(constant_scores(task, Role::train));
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     TrainView view = task.train_view();
     view.validate = [&](const Predictor& predict) {
       return mean_score(evaluate(predict, task, Role::validation));
     };
-    const std::unique_ptr<Method> method = config->method.build(view, Rng(seed));
-    const int64_t epochs = std::min<int64_t>(config->train.epochs, 60);
+    const std::unique_ptr<Method> method = config.method.build(view, Rng(seed));
+    const int64_t epochs = std::min<int64_t>(config.train.epochs, 60);
     for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
       for (const LossTerm& term : method->train_epoch(epoch)) {
         ASSERT_TRUE(std::isfinite(term.value)) << term.name << " in epoch " << epoch;
@@ -52,8 +52,7 @@ TEST_P(EveryMethodOnSbm, BeatsTheMajorityBy20PointsForThreeSeeds) {
 std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const MethodEntry& entry : methods()) {
-    const auto& levels = entry.levels;
-    if (std::find(levels.begin(), levels.end(), "node") != levels.end()) all.push_back(entry.name);
+    if (entry.level == Level::node) all.push_back(entry.name);
   }
   return all;
 }

@@ -27,34 +27,34 @@ constexpr const char* kSecondModel =
 
 // Method, preset and level of every entry.
 struct Case {
-  std::string method, preset, level;
+  std::string method, preset;
+  Level level;
 };
 std::vector<Case> every_preset() {
   std::vector<Case> cases;
   for (const MethodEntry& entry : methods()) {
-    for (const std::string& level : entry.levels) {
-      for (const Preset& preset : entry.presets) cases.push_back({entry.name, preset.name, level});
+    for (const Preset& preset : entry.presets) {
+      cases.push_back({entry.name, preset.name, entry.level});
     }
   }
   return cases;
 }
 
-std::unique_ptr<RunConfig> small_config(const Case& c) {
-  auto config =
-      std::make_unique<RunConfig>(c.level == "node" ? "sbm" : "spmotif", c.method, c.preset);
-  if (c.level == "node") {
-    config->set("dataset.nodes", "40");
-    config->set("dataset.words", "30");
+RunConfig small_config(const Case& c) {
+  RunConfig config(c.level == Level::node ? "sbm" : "spmotif", c.method, c.preset);
+  if (c.level == Level::node) {
+    config.set("dataset.nodes", "40");
+    config.set("dataset.words", "30");
   } else {
     for (const char* key : {"train_per_class", "val_per_class", "test_per_class"}) {
-      config->set(std::string("dataset.") + key, "4");
+      config.set(std::string("dataset.") + key, "4");
     }
   }
-  for (const Option& o : config->method.options().options()) {
-    if (o.key == "eerm_epochs" || o.key == "assistant_epochs") config->set("method." + o.key, "1");
-    if (o.key == "steps_cap" || o.key == "head_epochs") config->set("method." + o.key, "2");
+  for (const Option& o : config.method.options().options()) {
+    if (o.key == "eerm_epochs" || o.key == "assistant_epochs") config.set("method." + o.key, "1");
+    if (o.key == "steps_cap" || o.key == "head_epochs") config.set("method." + o.key, "2");
     if (o.key == "hidden" || o.key == "gin_hidden" || o.key == "latent") {
-      config->set("method." + o.key, "16");
+      config.set("method." + o.key, "16");
     }
   }
   return config;
@@ -65,18 +65,18 @@ class EveryPreset : public testing::TestWithParam<Case> {};
 TEST_P(EveryPreset, PredictsTheSameBitsWithoutItsTrainingData) {
   const test::TempFolder folder;
   setenv("GRM_CACHE", folder.path().c_str(), 1);
-  const std::unique_ptr<RunConfig> config = small_config(GetParam());
-  const Task task = config->dataset.load({});
+  RunConfig config = small_config(GetParam());
+  const Task task = config.dataset.load({});
   const int64_t seed = 5;
   TrainView view = task.train_view();
   view.validate = [&](const Predictor& predict) {
     return mean_score(evaluate(predict, task, Role::validation));
   };
-  const std::unique_ptr<Method> trained = config->method.build(view, Rng(seed));
+  const std::unique_ptr<Method> trained = config.method.build(view, Rng(seed));
   trained->train_epoch(1);
   trained->prepare_evaluation(1);
   const std::string path = folder.file("model.safetensors");
-  write_model(path, *trained, *config, task, seed, 1);
+  write_model(path, *trained, config, task, seed, 1);
   const std::unique_ptr<Method> restored = restore_method(read_model(path));
   for (const Domain& domain : {task.training.front(), task.test.front()}) {
     const torch::Tensor items = torch::arange(domain.graph.items(), torch::kInt64);
@@ -99,14 +99,14 @@ TEST_P(EveryPreset, IsRebuiltFromItsShapeWithoutWork) {
   shape.level = c.level;
   shape.classes = 3;
   shape.features = 7;
-  shape.edge_features = c.level == "graph" ? 2 : 0;
+  shape.edge_features = c.level == Level::graph ? 2 : 0;
   EXPECT_GT(recipe->build(shape, Rng(1))->parameters().count(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPreset, testing::ValuesIn(every_preset()),
                          [](const auto& each) {
-                           std::string name =
-                               each.param.method + "_" + each.param.preset + "_" + each.param.level;
+                           std::string name = each.param.method + "_" + each.param.preset + "_" +
+                                              to_string(each.param.level);
                            std::replace_if(
                                name.begin(), name.end(), [](char x) { return !std::isalnum(x); },
                                '_');
@@ -129,16 +129,16 @@ TEST(ModelFile, SaysAllThatPredictionNeeds) {
   task.hashes["nodes.csv"] = "abc";
   task.metric = MetricKind::macro_f1;
   const std::string path = folder.file("run/model.safetensors");
-  write_model(path, *config.method.build(task.train_view(), Rng(3)), config, task, 3, 17);
+  write_model(path, config.method.build(task.train_view(), Rng(3)), config, task, 3, 17);
   const ModelFile file = read_model(folder.file("run"));
   EXPECT_EQ(file.path, path);
   const ModelAbout& about = file.about;
   EXPECT_EQ(about.format, 3);
   EXPECT_EQ(about.seed, 3);
   EXPECT_EQ(about.epoch, 17);
-  EXPECT_EQ(about.dataset + " " + about.method + " " + about.level, "sbm erm node");
+  EXPECT_EQ(about.dataset + " " + about.method + " " + to_string(about.level), "sbm erm node");
   EXPECT_TRUE(about.symmetrise);
-  EXPECT_EQ(about.centre, "domain");
+  EXPECT_EQ(about.centre, Centring::domain);
   EXPECT_EQ(about.classes, task.classes);
   EXPECT_EQ(about.features, task.features());
   EXPECT_EQ(about.metric, MetricKind::macro_f1);

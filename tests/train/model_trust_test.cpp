@@ -28,20 +28,20 @@ using testing::HasSubstr;
 
 constexpr const char* kModels = GRM_SOURCE_DIR "/tests/fixtures/models/";
 
-std::unique_ptr<RunConfig> small_config(const std::string& method = "erm") {
-  auto config = std::make_unique<RunConfig>("sbm", method);
-  config->set("dataset.nodes", "40");
-  config->set("dataset.words", "30");
-  config->set("method.hidden", "8");
+RunConfig small_config(const std::string& method = "erm") {
+  RunConfig config("sbm", method);
+  config.set("dataset.nodes", "40");
+  config.set("dataset.words", "30");
+  config.set("method.hidden", "8");
   return config;
 }
 
 class TrustModel : public testing::Test {
  protected:
   TrustModel() {
-    const std::unique_ptr<RunConfig> config = small_config();
-    const Task task = config->dataset.load({});
-    write_model(path(), *config->method.build(task.train_view(), Rng(3)), *config, task, 3, 1);
+    RunConfig config = small_config();
+    const Task task = config.dataset.load({});
+    write_model(path(), *config.method.build(task.train_view(), Rng(3)), config, task, 3, 1);
   }
   std::string path() const { return folder_.file("model.safetensors"); }
 
@@ -105,9 +105,9 @@ TEST_F(Trust16Weights, ThatOverflowGiveNoPredictions) {
 }
 
 TEST_F(Trust16Weights, OfACheckpointAreCheckedToo) {
-  const std::unique_ptr<RunConfig> config = small_config();
-  const Task task = config->dataset.load({});
-  const std::unique_ptr<Method> method = config->method.build(task.train_view(), Rng(3));
+  RunConfig config = small_config();
+  const Task task = config.dataset.load({});
+  const std::unique_ptr<Method> method = config.method.build(task.train_view(), Rng(3));
   TrainingState state;
   state.epoch = 1;
   state.best_epoch = 1;

@@ -10,16 +10,16 @@ namespace {
 TEST(Selection, RulesChooseAsTheirNamesSay) {
   const std::vector<Evaluation> history = {
       {1, 50.0, {60, 60}}, {2, 70.0, {10, 20}}, {3, 70.0, {90, 80}}, {4, 65.0, {40, 40}}};
-  EXPECT_EQ(choose("val", history), 1u);  // the first of two equal maxima
-  EXPECT_EQ(choose("oracle", history), 2u);
-  EXPECT_EQ(choose("last", history), 3u);
+  EXPECT_EQ(choose(Selection::val, history), 1u);  // the first of two equal maxima
+  EXPECT_EQ(choose(Selection::oracle, history), 2u);
+  EXPECT_EQ(choose(Selection::last, history), 3u);
 }
 
 TEST(Selection, ChoiceByValidationDoesNotMoveWithTestScores) {
   std::vector<Evaluation> history = {{1, 50.0, {1}}, {2, 70.0, {2}}, {3, 60.0, {3}}};
-  const size_t before = choose("val", history);
+  const size_t before = choose(Selection::val, history);
   for (Evaluation& e : history) e.test[0] = 100.0 - e.test[0];
-  EXPECT_EQ(choose("val", history), before);
+  EXPECT_EQ(choose(Selection::val, history), before);
 }
 
 std::vector<Evaluation> scored(const std::vector<double>& validation) {
@@ -31,16 +31,16 @@ std::vector<Evaluation> scored(const std::vector<double>& validation) {
 }
 
 TEST(EarlyStop, NoGainCountsEvaluationsSinceTheBest) {
-  EXPECT_FALSE(stops_early("no_gain", 2, 0, scored({5, 7, 6})));
-  EXPECT_TRUE(stops_early("no_gain", 2, 0, scored({5, 7, 6, 7})));
-  EXPECT_FALSE(stops_early("no_gain", 0, 0, scored({5, 1, 1, 1, 1})));
+  EXPECT_FALSE(stops_early(StopRule::no_gain, 2, 0, scored({5, 7, 6})));
+  EXPECT_TRUE(stops_early(StopRule::no_gain, 2, 0, scored({5, 7, 6, 7})));
+  EXPECT_FALSE(stops_early(StopRule::no_gain, 0, 0, scored({5, 1, 1, 1, 1})));
 }
 
 TEST(EarlyStop, BelowMeanComparesWithTheScoresBeforeIt) {
-  EXPECT_FALSE(stops_early("below_mean", 2, 0, scored({6, 5})));     // two scores come first
-  EXPECT_TRUE(stops_early("below_mean", 2, 0, scored({9, 4, 6})));   // 6 < 6.5
-  EXPECT_FALSE(stops_early("below_mean", 2, 0, scored({8, 4, 6})));  // 6 is not below 6
-  EXPECT_FALSE(stops_early("below_mean", 2, 3, scored({9, 4, 6})));  // still warming up
+  EXPECT_FALSE(stops_early(StopRule::below_mean, 2, 0, scored({6, 5})));    // two scores come first
+  EXPECT_TRUE(stops_early(StopRule::below_mean, 2, 0, scored({9, 4, 6})));  // 6 < 6.5
+  EXPECT_FALSE(stops_early(StopRule::below_mean, 2, 0, scored({8, 4, 6})));  // 6 is not below 6
+  EXPECT_FALSE(stops_early(StopRule::below_mean, 2, 3, scored({9, 4, 6})));  // still warming up
 }
 
 TEST(Summary, MeanAndSampleDeviation) {

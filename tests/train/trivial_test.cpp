@@ -50,7 +50,7 @@ Domain paths(uint64_t seed, int64_t graphs, bool size_tells, bool feature_tells)
 Task paths_task(bool size_tells, bool feature_tells) {
   Task task;
   task.name = "paths";
-  task.level = "graph";
+  task.level = Level::graph;
   task.classes = 3;
   task.training = {paths(1, 90, size_tells, feature_tells)};
   task.validation = {paths(2, 30, size_tells, feature_tells)};
@@ -67,11 +67,13 @@ double score(const Task& task, const std::string& reads, Role role = Role::test)
 TEST(Trivial, InputsAreCountsAndMeans) {
   const Domain domain = paths(1, 3, true, true);
   const Graph& set = domain.graph;
-  const torch::Tensor size = graph_level::trivial_inputs("size", set, ints({2, 0}));
+  const torch::Tensor size =
+      graph_level::trivial_inputs(graph_level::TrivialReads::size, set, ints({2, 0}));
   const int64_t n2 = set.parts[3].item<int64_t>() - set.parts[2].item<int64_t>();
   const int64_t n0 = set.parts[1].item<int64_t>();
   EXPECT_TRUE(torch::equal(size, ints({n2, n2 - 1, n0, n0 - 1}).view({2, 2}).to(torch::kFloat64)));
-  const torch::Tensor mean = graph_level::trivial_inputs("mean_features", set, ints({2, 0}));
+  const torch::Tensor mean =
+      graph_level::trivial_inputs(graph_level::TrivialReads::mean_features, set, ints({2, 0}));
   EXPECT_TRUE(torch::allclose(mean.select(1, 1), torch::full({2}, 7.0, torch::kFloat64)));
   EXPECT_TRUE(torch::allclose(mean[1], set.x.dense.slice(0, 0, n0).to(torch::kFloat64).mean(0)));
 }

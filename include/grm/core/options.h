@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "grm/core/words.h"
+
 namespace grm {
 
 /// Closed interval that a number must lie in.
@@ -34,7 +36,8 @@ struct Option {
 ///       void declare(OptionList& list) { list.add("lr", lr, {0, 1}, "learning rate"); }
 ///     };
 ///
-/// The list refers to the members, so it must not outlive (or move with) its owner.
+/// The list refers to the members, so it must not outlive (or move with) its owner. A copy of the
+/// owner declares a list of its own.
 class OptionList {
  public:
   void add(const std::string& key, int64_t& value, Range range, const std::string& help);
@@ -43,17 +46,35 @@ class OptionList {
   void add(const std::string& key, std::string& value, const std::string& help);
   void add(const std::string& key, std::vector<int64_t>& value, Range range,
            const std::string& help);
-  void choice(const std::string& key, std::string& value, std::vector<std::string> allowed,
-              const std::string& help);
+  /// A value of an enum that has words (core/words.h): any of them, or those `offered`.
+  template <class E>
+  void choice(const std::string& key, E& value, const std::string& help) {
+    choice(key, value, all_values<E>(), help);
+  }
+  template <class E>
+  void choice(const std::string& key, E& value, const std::vector<E>& offered,
+              const std::string& help) {
+    Words words;
+    for (const E each : offered) words.push_back(to_string(each));
+    add_choice(
+        key, words, help, [&value] { return to_string(value); },
+        [&value, offered](size_t k) { value = offered[k]; });
+  }
 
   const std::vector<Option>& options() const { return options_; }
+  bool has(const std::string& key) const;
 
   /// Sets one option from text ("0.1", "true", "[10, 5]", "10,5"). Error(config) for an unknown
   /// key (with the nearest known one) or a value outside the declared range; `section` is the
   /// name shown in messages, as in "method.lr".
   void set(const std::string& section, const std::string& key, const std::string& value);
 
+  /// Sets every option to its value in a list of the same options: how an owner is copied.
+  void take_values(const OptionList& other);
+
  private:
+  void add_choice(const std::string& key, const Words& words, const std::string& help,
+                  const std::function<std::string()>& get, const std::function<void(size_t)>& set);
   void push(Option option);
   std::vector<Option> options_;
 };

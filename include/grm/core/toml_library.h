@@ -35,4 +35,7 @@ inline toml::table parse_toml(const std::string& text, const std::string& origin
   return toml::parse(text);
 }
 
+/// A value as OptionList::set takes it. Error(config) for a table or a date.
+std::string toml_value_text(const toml::node& node);
+
 }  // namespace grm

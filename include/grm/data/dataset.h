@@ -10,6 +10,10 @@
 
 namespace grm {
 
+/// What is subtracted from the features: nothing, or each domain's own mean.
+enum class Centring { none, domain };
+GRM_WORDS(Centring, "none", "domain")
+
 /// Where files are looked for, and what to do about missing ones.
 struct DataContext {
   std::string root;            // --data-root or $GRM_DATA; may be empty
@@ -21,6 +25,9 @@ struct DataContext {
 class Dataset {
  public:
   virtual ~Dataset() = default;
+  // Options of all datasets.
+  bool symmetrise = false;
+  Centring centre = Centring::none;
   /// Declares the dataset's own options; `symmetrise` and `centre` are declared for all.
   virtual void declare(OptionList& /*list*/) {}
   /// Files needed, relative to the data root; they may depend on the options. Empty for generated
@@ -34,7 +41,7 @@ struct DatasetEntry {
   std::string summary;
   std::string published_at;  // where the files come from; empty for generated data
   std::function<std::unique_ptr<Dataset>()> make;
-  std::string level = "node";
+  Level level = Level::node;
   std::string label = {};  // own data: the short name, where `name` is a path
 
   const std::string& short_name() const { return label.empty() ? name : label; }
@@ -44,13 +51,16 @@ struct DatasetEntry {
 const std::vector<DatasetEntry>& datasets();
 const DatasetEntry& find_dataset(const std::string& name);  // Error(config) with a suggestion
 
-/// A dataset chosen by name with its options, ready to be set and loaded.
+/// A dataset chosen by name with its options, ready to be set and loaded. A value: a copy has
+/// options of its own.
 class DatasetChoice {
  public:
-  explicit DatasetChoice(const std::string& name);
-  DatasetChoice(const DatasetChoice&) = delete;  // options_ refers to the members
-  DatasetChoice& operator=(const DatasetChoice&) = delete;
-  const DatasetEntry& entry() const { return entry_; }
+  explicit DatasetChoice(const std::string& name) : DatasetChoice(find_dataset(name)) {}
+  DatasetChoice(const DatasetChoice& other);
+  DatasetChoice(DatasetChoice&&) = default;
+  DatasetChoice& operator=(const DatasetChoice& other) { return *this = DatasetChoice(other); }
+  DatasetChoice& operator=(DatasetChoice&&) = default;
+  const DatasetEntry& entry() const { return *entry_; }
   OptionList& options() { return options_; }
   const OptionList& options() const { return options_; }
   std::vector<std::string> files() const { return dataset_->files(); }
@@ -58,11 +68,11 @@ class DatasetChoice {
   Task load(const DataContext& context) const;
 
  private:
-  const DatasetEntry& entry_;
+  explicit DatasetChoice(const DatasetEntry& entry);
+
+  const DatasetEntry* entry_;
   std::unique_ptr<Dataset> dataset_;
-  bool symmetrise_ = false;
-  std::string centre_ = "none";
-  OptionList options_;
+  OptionList options_;  // of the dataset, which stays where it is when a choice is moved
 };
 
 }  // namespace grm

@@ -38,7 +38,7 @@ std::vector<Problem> check_own(const std::string& path, bool allow_missing = fal
 /// What can be said of a folder without reading its tables. Error(data) as load_own.
 struct OwnHead {
   std::string name;
-  std::string level;
+  Level level = Level::node;
 };
 OwnHead read_own_head(const std::string& path);
 
@@ -48,11 +48,9 @@ OwnHead read_own_head(const std::string& path);
 /// that are there are kept, others are -1; Error(data) names columns that the model needs and the
 /// files do not have, or that came and the model does not know.
 std::vector<Domain> load_for_prediction(const std::string& path, const std::string& preprocessing,
-                                        const std::string& level, int64_t features,
-                                        int64_t edge_features);
+                                        Level level, int64_t features, int64_t edge_features);
 
-/// A commented dataset.toml for `level` "node" or "graph" with domains first, second and third, to
-/// be changed. Error(config) for another level.
-std::string own_data_template(const std::string& level, const std::string& name);
+/// A commented dataset.toml with domains first, second and third, to be changed.
+std::string own_data_template(Level level, const std::string& name);
 
 }  // namespace grm

@@ -10,7 +10,7 @@
 namespace grm {
 
 enum class ShiftLevel { none, mild, strong };
-std::string to_string(ShiftLevel level);
+GRM_WORDS(ShiftLevel, "none", "mild", "strong")
 
 /// One distance between the training domains and another domain. What they are and where "mild" and
 /// "strong" begin is written in docs/shift.md.

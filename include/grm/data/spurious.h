@@ -11,18 +11,21 @@ namespace grm {
 
 inline constexpr int64_t kSpuriousDomains = 10;  // also the number of label outputs
 
+enum class GeneratorFamily { gcn, sgc, gat };
+GRM_WORDS(GeneratorFamily, "gcn", "sgc", "gat")
+
 /// A random two-hop network that is never trained. With P = D^-1/2 (A + I) D^-1/2:
 ///   gcn  P relu(P X W1) W2                           weights W1 [in, 10], W2 [10, out]
 ///   sgc  P^2 X W + b                                 weights W [in, out], b [out]
 ///   gat  two heads of 10, concatenated, ELU; then    weights W1 [in, 2*10], its source and target
 ///        two heads of `out`, averaged                attention [2, 10]; W2 [20, 2*out], [2, out]
 struct RandomGenerator {
-  std::string family;
+  GeneratorFamily family;
   std::vector<torch::Tensor> weights;  // double
 };
 
 /// Draws all weights from `draws`: Glorot for gcn and gat (biases zero), +-1/sqrt(in) for sgc.
-RandomGenerator draw_generator(const std::string& family, int64_t inputs, int64_t outputs,
+RandomGenerator draw_generator(GeneratorFamily family, int64_t inputs, int64_t outputs,
                                Stream draws);
 
 /// Output [n, out] (double) for 0/1 features given as a pattern.
@@ -37,12 +40,12 @@ struct SpuriousDraw {
   torch::Tensor base;    // [n, width] double
   torch::Tensor offset;  // [10, width] double
 };
-SpuriousDraw draw_spurious(const Adjacency& edges, const Adjacency& x, const std::string& family,
+SpuriousDraw draw_spurious(const Adjacency& edges, const Adjacency& x, GeneratorFamily family,
                            int64_t width, uint64_t seed);
 
 /// What cora, cora-mix, photo and sbm have in common.
 struct SpuriousOptions {
-  std::string generator = "gcn";
+  GeneratorFamily generator = GeneratorFamily::gcn;
   int64_t dataset_seed = 0;
   void declare(OptionList& list);
 };

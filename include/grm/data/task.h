@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "grm/core/words.h"
 #include "grm/graph/graph.h"
 
 namespace grm {
 
 enum class Role { train, validation, test };
+GRM_WORDS(Role, "train", "validation", "test")
 enum class LossKind { softmax, binary_pair };  // softmax cross-entropy; the 2-output BCE
+GRM_WORDS(LossKind, "softmax", "binary_pair")
 enum class MetricKind { accuracy, roc_auc, macro_f1 };
-
-std::string to_string(Role role);
-std::string to_string(LossKind loss);
-std::string to_string(MetricKind metric);
+GRM_WORDS(MetricKind, "accuracy", "roc_auc", "macro_f1")
 
 /// Labels of one domain's items (nodes, or the graphs of a set), and which of them count.
 struct Labels {
@@ -46,7 +46,7 @@ struct TrainView {
   int64_t classes = 0;
   int64_t features = 0;
   LossKind loss = LossKind::softmax;
-  std::string level = "node";
+  Level level = Level::node;
   int64_t edge_features = 0;
   /// Mean validation metric of a predictor, in percent, for methods that choose something while
   /// they train; the labels behind it stay out of sight. Empty where there is nothing to ask.
@@ -56,7 +56,7 @@ struct TrainView {
 /// A whole problem: domains by role, number of classes, loss and metric.
 struct Task {
   std::string name;
-  std::string level = "node";
+  Level level = Level::node;
   std::vector<Domain> training;
   std::vector<Domain> validation;
   std::vector<Domain> test;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "grm/core/words.h"
 #include "grm/graph/adjacency.h"
 
 namespace grm {
@@ -37,6 +38,10 @@ struct Features {
   std::shared_ptr<DeviceCopies> copies = no_copies();  // what on() keeps; nobody else reads it
 };
 
+/// What is classified: nodes of one graph, or the graphs of a set.
+enum class Level { node, graph };
+GRM_WORDS(Level, "node", "graph")
+
 /// One domain graph: topology and features. It carries no labels, so whoever is handed a Graph to
 /// predict on cannot look at them. Immutable and cheap to copy.
 struct Graph {
@@ -49,9 +54,10 @@ struct Graph {
   Features edge_x;             // features of the edges, a row for each; empty where there are none
   torch::Tensor edge_weights;  // [nnz] float, weights that belong to the data; undefined: all ones
 
+  Level level() const { return parts.defined() ? Level::graph : Level::node; }
   int64_t nodes() const { return edges->rows(); }
   /// What is classified: the graphs of a set, else the nodes.
-  int64_t items() const { return parts.defined() ? parts.numel() - 1 : nodes(); }
+  int64_t items() const { return level() == Level::graph ? parts.numel() - 1 : nodes(); }
 };
 
 /// Rows of X in the given order, int64 ids; the shift stays.

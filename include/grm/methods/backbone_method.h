@@ -10,13 +10,20 @@
 
 namespace grm {
 
+enum class Optimiser { adamw, adam };
+GRM_WORDS(Optimiser, "adamw", "adam")
+
+/// One step of the optimiser on all training domains, or one for each of them.
+enum class DomainUpdate { mean, per_domain, per_domain_accumulate };
+GRM_WORDS(DomainUpdate, "mean", "per_domain", "per_domain_accumulate")
+
 /// Optimiser options that most methods share; members hold the method's own defaults.
 struct OptimiserOptions {
-  std::string optimiser = "adamw";
+  Optimiser optimiser = Optimiser::adamw;
   double lr = 0.01;
   double weight_decay = 1e-3;
   void declare(OptionList& list);
-  bool decoupled() const { return optimiser == "adamw"; }
+  bool decoupled() const { return optimiser == Optimiser::adamw; }
 };
 
 /// Mean loss of a domain's training nodes; logits: [n, classes] of all its nodes.

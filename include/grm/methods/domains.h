@@ -10,9 +10,12 @@
 
 namespace grm {
 
+enum class DomainSource { automatic, natural, eerm_frozen, eerm_online, random };
+GRM_WORDS(DomainSource, "auto", "natural", "eerm_frozen", "eerm_online", "random")
+
 /// Where the training domains of a method that needs several of them come from.
 struct DomainOptions {
-  std::string domains = "auto";  // auto | natural | eerm_frozen | eerm_online | random
+  DomainSource domains = DomainSource::automatic;
   int64_t views = 3;             // K edited graphs per training graph
   int64_t edits = 1;             // s flips per node and view
   bool include_original = true;  // the unedited graph is a domain too

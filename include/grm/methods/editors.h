@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "grm/core/rng.h"
+#include "grm/core/words.h"
 #include "grm/graph/adjacency.h"
 
 namespace grm {
@@ -23,11 +24,16 @@ torch::Tensor random_flips(int64_t nodes, int64_t edits, const Stream& draws);
 /// missing one comes, self-pairs included. Only pairs into i change, never the reverse pair.
 AdjacencyPtr flipped(const Adjacency& edges, const torch::Tensor& flips);
 
+enum class EditorLaw { as_published, as_coded, random };  // random: no editors, uniform edits
+GRM_WORDS(EditorLaw, "as_published", "as_coded", "random")
+enum class EditorInit { uniform_once, uniform_each_epoch, zeros };
+GRM_WORDS(EditorInit, "uniform_once", "uniform_each_epoch", "zeros")
+
 struct EditorOptions {
-  std::string law = "as_published";   // as_published | as_coded
-  std::string init = "uniform_once";  // uniform_once | uniform_each_epoch | zeros
-  int64_t views = 3;                  // K
-  int64_t edits = 1;                  // s
+  EditorLaw law = EditorLaw::as_published;
+  EditorInit init = EditorInit::uniform_once;
+  int64_t views = 3;  // K
+  int64_t edits = 1;  // s
   double lr = 0.005;
   int64_t memory_mib = 512;  // above it the parameters are kept implicitly
 };

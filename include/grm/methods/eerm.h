@@ -11,17 +11,17 @@ namespace grm {
 struct EermOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser;
-  std::string mode = "as_published";  // as_published | as_coded | random
-  int64_t views = 3;                  // K
-  int64_t edits = 1;                  // s
+  EditorLaw mode = EditorLaw::as_published;
+  int64_t views = 3;  // K
+  int64_t edits = 1;  // s
   double beta = 1.0;
   bool beta_ramp = false;
   int64_t ramp_epochs = 200;
   int64_t inner_steps = 1;  // T
   double editor_lr = 0.005;
-  std::string editor_init = "uniform_once";
+  EditorInit editor_init = EditorInit::uniform_once;
   int64_t editor_memory_mib = 512;
-  std::string update = "mean";
+  DomainUpdate update = DomainUpdate::mean;
   void declare(OptionList& list);
 };
 

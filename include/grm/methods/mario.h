@@ -12,7 +12,7 @@ namespace grm {
 
 /// Defaults: the authors' configuration for GOODCora with the word covariate shift.
 struct MarioOptions {
-  std::string conv = "kipf";
+  nn::Conv conv = nn::Conv::kipf;
   int64_t hidden = 128;
   int64_t layers = 2;
   double dropout = 0.0;

@@ -91,50 +91,58 @@ class MethodRecipe {
   virtual std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const = 0;
 };
 
-/// A named set of option values; a key "train.x" sets an option of the training loop.
+/// Option values in the order in which they are set; "train.x" is an option of the training loop.
+using PresetValues = std::vector<std::pair<std::string, std::string>>;
+
+/// A named set of option values.
 struct Preset {
   std::string name;
-  std::string summary;
-  std::vector<std::pair<std::string, std::string>> values;
+  std::string summary = {};
+  PresetValues values = {};
 };
 
 struct MethodEntry {
   std::string name;
-  std::vector<std::string> levels;
+  Level level;
   std::string summary;
-  std::vector<Preset> presets;  // the first one is the default
   std::unique_ptr<MethodRecipe> (*make)();
+  std::vector<Preset> presets = {};  // from presets.toml; the first one is the default
 };
 
 /// The one table of methods.
 const std::vector<MethodEntry>& methods();
 /// A method may have one entry per level (erm, grm). Error(config) with a suggestion.
-const MethodEntry& find_method(const std::string& name, const std::string& level = "node");
+const MethodEntry& find_method(const std::string& name, Level level = Level::node);
 
 /// A method chosen by name and preset with its options, ready to be set and built. Values come
-/// from the declared defaults, then the preset, then what is suggested for the dataset.
+/// from the declared defaults, then the preset, then what is suggested for the dataset. A value:
+/// a copy has options of its own.
 class MethodChoice {
  public:
   explicit MethodChoice(const std::string& name, const std::string& preset = "",
                         const std::string& dataset = "");
-  const MethodEntry& entry() const { return entry_; }
+  MethodChoice(const MethodChoice& other);
+  MethodChoice(MethodChoice&&) = default;
+  MethodChoice& operator=(const MethodChoice& other) { return *this = MethodChoice(other); }
+  MethodChoice& operator=(MethodChoice&&) = default;
+  const MethodEntry& entry() const { return *entry_; }
   const std::string& preset() const { return preset_; }
   OptionList& options() { return options_; }
   const OptionList& options() const { return options_; }
   /// Options of the training loop that preset and dataset ask for.
-  const std::vector<std::pair<std::string, std::string>>& train_values() const {
-    return train_values_;
-  }
+  const PresetValues& train_values() const { return train_values_; }
   std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const {
     return recipe_->build(view, rng);
   }
 
  private:
-  const MethodEntry& entry_;
+  explicit MethodChoice(const MethodEntry& entry);
+
+  const MethodEntry* entry_;
   std::string preset_;
   std::unique_ptr<MethodRecipe> recipe_;
-  OptionList options_;
-  std::vector<std::pair<std::string, std::string>> train_values_;
+  OptionList options_;  // of the recipe, which stays where it is when a choice is moved
+  PresetValues train_values_;
 };
 
 }  // namespace grm

@@ -24,10 +24,13 @@ struct BackboneOutput {
   torch::Tensor logits;  // [n, classes]
 };
 
+enum class BackboneKind { gcn, sage, gat, gpr, gcnii, mlp };
+GRM_WORDS(BackboneKind, "gcn", "sage", "gat", "gpr", "gcnii", "mlp")
+
 /// Architecture options shared by all methods that use a backbone.
 struct BackboneOptions {
-  std::string backbone = "gcn";
-  std::string conv = "kipf";
+  BackboneKind backbone = BackboneKind::gcn;
+  Conv conv = Conv::kipf;
   int64_t hidden = 128;
   int64_t layers = 2;
   double dropout = 0.0;
@@ -44,14 +47,14 @@ class Backbone {
 };
 
 struct BackboneEntry {
-  std::string name;
+  BackboneKind kind;
   std::string summary;
   std::unique_ptr<Backbone> (*make)(ParameterSet& set, const std::string& prefix,
                                     const BackboneOptions& options, int64_t features,
                                     int64_t classes);
 };
 
-/// The one table of backbones: gcn, sage, gat, gpr, gcnii, mlp.
+/// The one table of backbones, in the order of their kinds.
 const std::vector<BackboneEntry>& backbones();
 /// Tensors are named `prefix`.conv1.weight and so on; an empty prefix leaves out its dot.
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,

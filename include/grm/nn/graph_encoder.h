@@ -25,8 +25,11 @@ struct GraphInput {
 /// The graphs `ids` of a packed set with their features. `batch` (optional) receives the batch.
 GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* batch = nullptr);
 
+enum class GraphLayerKind { gin, gcn, le, graph, arma };
+GRM_WORDS(GraphLayerKind, "gin", "gcn", "le", "graph", "arma")
+
 struct GraphEncoderOptions {
-  std::string layer = "gin";  // gin | gcn | le | graph | arma
+  GraphLayerKind layer = GraphLayerKind::gin;
   int64_t layers = 3;
   int64_t hidden = 32;
   double dropout = 0.0;
@@ -50,9 +53,11 @@ std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::s
                                                  const GraphEncoderOptions& options, int64_t width,
                                                  int64_t edge_width);
 
-/// One row per graph of node rows: "mean", "sum" or "max" (0 for a graph without rows).
-torch::Tensor pool(const std::string& kind, const torch::Tensor& node_offsets,
-                   const torch::Tensor& rows);
+enum class Pooling { mean, sum, max };
+GRM_WORDS(Pooling, "mean", "sum", "max")
+
+/// One row per graph of node rows; 0 for a graph without rows.
+torch::Tensor pool(Pooling kind, const torch::Tensor& node_offsets, const torch::Tensor& rows);
 
 /// Linear maps with ReLU in between: widths {64, 128, 3} are two maps.
 class Mlp {

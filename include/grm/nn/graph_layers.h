@@ -79,14 +79,11 @@ struct OgbGcnLayer final : GraphLayer {
                         const Pass& pass) override;
 };
 
-/// The layer kinds: gin, gcn, le, graph, arma.
-const std::vector<std::string>& graph_layer_names();
-/// Error(config) for an unknown kind.
-std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, const std::string& kind,
+std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, GraphLayerKind kind,
                                              const std::string& name, int64_t in, int64_t out,
                                              int64_t edge_width);
 /// The weights that layers of this kind give the messages of a batch, on `device`.
-Messages make_messages(const std::string& kind, const GraphInput& input, torch::Dtype dtype,
+Messages make_messages(GraphLayerKind kind, const GraphInput& input, torch::Dtype dtype,
                        const torch::Device& device = torch::kCPU);
 
 /// The virtual node: a vector v per graph, from a learned one that starts at 0. It is added to the

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "grm/core/words.h"
 #include "grm/graph/graph.h"
 #include "grm/nn/parameters.h"
 
@@ -36,6 +37,9 @@ struct BatchNorm {
   void update(const torch::Tensor& m, const torch::Tensor& v, int64_t rows);
 };
 
+enum class Conv { sum, kipf };
+GRM_WORDS(Conv, "sum", "kipf")
+
 /// The linear operator that one graph convolution applies to node rows.
 /// `sum`:  no self-loop, no normalisation. `kipf`: self-loops and symmetric normalisation.
 /// weights undefined means all ones.
@@ -45,10 +49,10 @@ struct Propagation {
   torch::Tensor apply(const torch::Tensor& rows) const;
 };
 
-/// Builds the operator of `conv` ("sum" or "kipf") for stored edges with optional weights [nnz];
+/// Builds the operator of `conv` for stored edges with optional weights [nnz];
 /// gradients reach the weights, through the degrees too. An existing self-loop keeps its weight;
 /// missing ones are added with weight 1. The operator's weights live on `device`.
-Propagation make_propagation(const std::string& conv, const AdjacencyPtr& edges,
+Propagation make_propagation(Conv conv, const AdjacencyPtr& edges,
                              const torch::Tensor& weights = {},
                              torch::Dtype dtype = torch::kFloat32,
                              const torch::Device& device = torch::kCPU);
@@ -66,7 +70,7 @@ Propagation transposed(const Propagation& p);
 class PropagationCache {
  public:
   using Builder = std::function<Propagation(const AdjacencyPtr&)>;
-  explicit PropagationCache(const std::string& conv, torch::Dtype dtype = torch::kFloat32,
+  explicit PropagationCache(Conv conv, torch::Dtype dtype = torch::kFloat32,
                             const torch::Device& device = torch::kCPU);
   explicit PropagationCache(Builder build) : build_(std::move(build)) {}
   Propagation get(const AdjacencyPtr& edges);

@@ -1,17 +1,10 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include "grm/core/embedded.h"
 
-namespace grm::study {
+namespace grm {
 
-/// A text file that the program carries inside itself, by its name without folder.
-struct EmbeddedFile {
-  std::string name;
-  std::string text;
-};
+/// The ready studies and the published numbers.
+const std::vector<EmbeddedFile>& study_files();
 
-/// All of them: the ready studies and the published numbers.
-const std::vector<EmbeddedFile>& embedded_files();
-
-}  // namespace grm::study
+}  // namespace grm

@@ -100,8 +100,8 @@ struct PlannedCell {
 std::vector<PlannedCell> expand(const StudySpec& spec);
 
 /// The configuration of one combination, before its seed.
-std::unique_ptr<RunConfig> configure(const StudySpec& spec, const DatasetSpec& dataset,
-                                     const MethodSpec& method, const VariantSpec& variant);
+RunConfig configure(const StudySpec& spec, const DatasetSpec& dataset, const MethodSpec& method,
+                    const VariantSpec& variant);
 
 /// config.set with the place of the value, the dataset and the method in the message.
 void apply_setting(RunConfig& config, const Setting& setting, const MethodSpec& method);

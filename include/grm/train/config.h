@@ -6,18 +6,23 @@
 
 #include "grm/data/dataset.h"
 #include "grm/methods/method.h"
+#include "grm/train/selection.h"
 
 namespace grm {
+
+/// When test domains are scored.
+enum class TestScoring { selected, every, never };
+GRM_WORDS(TestScoring, "selected", "every", "never")
 
 /// Options of the training loop.
 struct TrainOptions {
   int64_t epochs = 200;
   int64_t eval_every = 1;
   int64_t patience = 0;
-  std::string stop = "no_gain";
+  StopRule stop = StopRule::no_gain;
   int64_t warm_up = 0;
-  std::string test = "every";
-  std::string selection = "val";
+  TestScoring test = TestScoring::every;
+  Selection selection = Selection::val;
   bool calibrate = true;
   int64_t seeds = 1;
   int64_t first_seed = 1000;
@@ -27,12 +32,12 @@ struct TrainOptions {
 };
 
 /// Everything that defines a run but its seed: dataset, method and training options. Built from
-/// names first, then changed key by key ("method.lr", "0.1").
+/// names first, then changed key by key ("method.lr", "0.1"). A value: a copy is its own.
 class RunConfig {
  public:
   RunConfig(const std::string& dataset, const std::string& method, const std::string& preset = "");
-  RunConfig(const RunConfig&) = delete;
-  RunConfig& operator=(const RunConfig&) = delete;
+  RunConfig(const RunConfig& other);
+  RunConfig& operator=(const RunConfig& other);
 
   /// "section.key" with section dataset, method or train. Error(config) with a suggestion.
   void set(const std::string& path, const std::string& value);
@@ -50,15 +55,14 @@ class RunConfig {
   TrainOptions train;
 
  private:
-  OptionList train_options_;
+  OptionList train_options_;  // of `train`
 };
 
 /// Reads a configuration file: [dataset] name, [method] name and preset, and option values.
 /// `dataset`, `method`, `preset`, where not empty, replace the file's. Errors name line and column.
-std::unique_ptr<RunConfig> config_from_toml(const std::string& text, const std::string& origin,
-                                            const std::string& dataset = "",
-                                            const std::string& method = "",
-                                            const std::string& preset = "");
+RunConfig config_from_toml(const std::string& text, const std::string& origin,
+                           const std::string& dataset = "", const std::string& method = "",
+                           const std::string& preset = "");
 
 /// The sections of a configuration file as they stand there: section -> key -> value, in the form
 /// that OptionList::set takes. For files whose dataset need not be at hand.

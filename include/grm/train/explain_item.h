@@ -50,7 +50,8 @@ struct ExplainedEdge {
 struct ItemExplanation {
   std::string run, dataset, method, preset;  // where it comes from; filled in by explain_runs
   int64_t seed = 0;
-  std::string level, domain;
+  Level level = Level::node;
+  std::string domain;
   int64_t item = 0;
   std::string name;                 // of the item
   std::vector<std::string> labels;  // names of the classes

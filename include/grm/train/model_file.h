@@ -22,8 +22,8 @@ struct ModelAbout {
   double temperature = 1.0;             // that the logits are divided by, see calibration.h
   std::string dataset, method, preset;  // as the configuration names them
   bool symmetrise = false;              // of the dataset's options, those that concern new graphs
-  std::string centre = "none";
-  std::string level = "node";
+  Centring centre = Centring::none;
+  Level level = Level::node;
   int64_t classes = 0;
   int64_t features = 0;
   int64_t edge_features = 0;

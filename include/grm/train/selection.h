@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "grm/core/words.h"
+
 namespace grm {
 
 /// What one evaluation found. Test scores are there under train.test = every (for the `oracle`
@@ -20,14 +22,18 @@ size_t first_maximum(const std::vector<double>& values);
 /// Index of the epoch chosen by validation alone.
 size_t choose_by_validation(const std::vector<double>& validation);
 
-/// Index chosen in a history by a rule: "val", "last", or "oracle" (largest mean test score; an
+/// The epoch that counts: best on validation, the last, or that of the largest mean test score (an
 /// upper bound for analysis, never a result).
-size_t choose(const std::string& rule, const std::vector<Evaluation>& history);
+enum class Selection { val, last, oracle };
+GRM_WORDS(Selection, "val", "last", "oracle")
+size_t choose(Selection rule, const std::vector<Evaluation>& history);
 
-/// Whether training stops early after this many evaluations. "no_gain": the best validation score
-/// is `patience` evaluations old. "below_mean" (LiSA): after `warm_up` epochs, the latest score is
+/// Whether training stops early after this many evaluations. no_gain: the best validation score
+/// is `patience` evaluations old. below_mean (LiSA): after `warm_up` epochs, the latest score is
 /// below the mean of the `patience` scores before it. patience 0: never.
-bool stops_early(const std::string& rule, int64_t patience, int64_t warm_up,
+enum class StopRule { no_gain, below_mean };
+GRM_WORDS(StopRule, "no_gain", "below_mean")
+bool stops_early(StopRule rule, int64_t patience, int64_t warm_up,
                  const std::vector<Evaluation>& history);
 
 }  // namespace grm

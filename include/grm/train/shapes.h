@@ -48,6 +48,10 @@ class OptionValues {
   double number(const std::string& key, double otherwise = 0.0) const;
   bool flag(const std::string& key, bool otherwise = false) const;
   std::string text(const std::string& key, const std::string& otherwise = "") const;
+  template <class E>
+  E choice(const std::string& key, E otherwise) const {
+    return value_of<E>(text(key)).value_or(otherwise);
+  }
 
  private:
   const Option* find(const std::string& key) const;

@@ -70,7 +70,7 @@ RunRecord record_from_json(const std::string& text, const std::string& origin);
 
 /// A trained model read back from a run folder or model file.
 struct LoadedModel {
-  std::unique_ptr<RunConfig> config;
+  std::optional<RunConfig> config;
   Task task;
   std::unique_ptr<Method> method;
   int64_t epoch = 0;

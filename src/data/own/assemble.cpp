@@ -91,12 +91,12 @@ Domain assemble(const RawDomain& raw, const Preprocessing& preprocessing,
   domain.item_names = raw.item_names;
   Graph& graph = domain.graph;
   std::vector<Unknown> unknown;
-  const bool may_be_sparse = !raw.parts.defined();  // encoders of graphs may need dense rows
+  const bool may_be_sparse = raw.level() == Level::node;  // encoders of graphs may need dense rows
   graph.x = raw.columns ? apply_rules(preprocessing.columns, {raw.columns.get(), raw.rows},
                                       may_be_sparse, unknown)
                         : ruled_arrays(raw.x, raw.x_sparse, preprocessing.columns, "x",
                                        may_be_sparse, unknown);
-  if (!raw.parts.defined()) {
+  if (raw.level() == Level::node) {
     graph.edges = make_adjacency(raw.nodes, raw.nodes, raw.source, raw.target);
     if (preprocessing.undirected) graph.edges = symmetrised(*graph.edges);
     tell_unknown(raw.name, unknown, notes);

@@ -30,14 +30,12 @@ class DescriptionReader : private TomlWords {
     const toml::table file = parse();
     only(file, kTop, "dataset.toml");
     read_name(file, purpose);
-    choice(file, "level", d_.level, {"node", "graph"});
-    d_.metric_place = choice(file, "metric", d_.metric, {"accuracy", "roc_auc", "macro_f1"});
-    d_.loss_place = choice(file, "loss", d_.loss, {"softmax", "binary_pair"});
+    choice(file, "level", d_.level);
+    d_.metric_place = choice(file, "metric", d_.metric);
+    d_.loss_place = choice(file, "loss", d_.loss);
     choice(file, "missing", d_.missing, {"error", "mean", "zero", "flag"});
     choice(file, "scale", d_.scale, {"standard", "none"});
-    std::string between = "error";
-    choice(file, "edges_between", between, {"error", "drop"});
-    d_.drop_between = between == "drop";
+    choice(file, "edges_between", d_.between);
     text(file, "domain", d_.csv.domain);
     read_classes(file);
     if (const toml::node* node = file.get("undirected")) {
@@ -154,7 +152,7 @@ class DescriptionReader : private TomlWords {
                                  "name it in one of numeric, categorical, ignore"));
       }
     }
-    if (edges && d_.level == "node" && (!into.numeric.empty() || !into.categorical.empty())) {
+    if (edges && d_.level == Level::node && (!into.numeric.empty() || !into.categorical.empty())) {
       wrong(*in->get(into.numeric.empty() ? "categorical" : "numeric"),
             "edges have features at graph level only",
             "remove [edge_columns], or write level = \"graph\"");

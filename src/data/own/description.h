@@ -41,21 +41,25 @@ struct CsvNames {
   std::string separator = ",";
 };
 
+/// What becomes of edges between domains.
+enum class EdgesBetween { error, drop };
+GRM_WORDS(EdgesBetween, "error", "drop")
+
 /// dataset.toml, as it stands.
 struct Description {
   std::string folder;
   std::string file;  // dataset.toml, or the file that was given
   std::string name;
-  std::string level = "node";
-  std::string metric = "accuracy";
-  std::string loss = "softmax";
+  Level level = Level::node;
+  MetricKind metric = MetricKind::accuracy;
+  LossKind loss = LossKind::softmax;
   Place metric_place, loss_place, classes_place;
   int64_t classes = 0;  // 0: as the training labels say
   std::vector<std::string> labels;
   bool undirected = false;
   std::string missing = "error";
   std::string scale;  // empty: standard for tables, none for npz
-  bool drop_between = false;
+  EdgesBetween between = EdgesBetween::error;
   CsvNames csv;
   ColumnWords columns, edge_columns;
   std::vector<DomainName> domains;

@@ -96,7 +96,7 @@ class EdgeReader {
 
   void tell_strays() {
     const Strays& domains = between_domains_;
-    if (domains.count > 0 && context_.d.drop_between) {
+    if (domains.count > 0 && context_.d.between == EdgesBetween::drop) {
       context_.notes.push_back(
           fmt::format("{}: {} edges between domains are skipped", file_.path(), domains.count));
     } else if (domains.count > 0) {

@@ -159,15 +159,19 @@ Classes find_classes(const Description& d, const std::vector<const RawDomain*>& 
     problems.add({file, 0, 0, "all training labels are of one class",
                   "training needs at least two; with others to come, name them all in 'labels'"});
   } else if (classes.count != 2) {
-    for (const auto& [key, value, place] :
-         {std::tuple<const char*, std::string, Place>{"loss", d.loss, d.loss_place},
-          {"metric", d.metric, d.metric_place}}) {
-      if (value != "binary_pair" && value != "roc_auc") continue;
+    const auto for_two = [&](const char* key, const std::string& word, Place place,
+                             const char* fix) {
       problems.add(d.problem(
           place,
-          fmt::format("{} = \"{}\" is for 2 classes, there are {}", key, value, classes.count),
-          key == std::string("loss") ? "write loss = \"softmax\""
-                                     : "write metric = \"accuracy\" or \"macro_f1\""));
+          fmt::format("{} = \"{}\" is for 2 classes, there are {}", key, word, classes.count),
+          fix));
+    };
+    if (d.loss == LossKind::binary_pair) {
+      for_two("loss", to_string(d.loss), d.loss_place, "write loss = \"softmax\"");
+    }
+    if (d.metric == MetricKind::roc_auc) {
+      for_two("metric", to_string(d.metric), d.metric_place,
+              "write metric = \"accuracy\" or \"macro_f1\"");
     }
   }
   return classes;

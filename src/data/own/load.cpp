@@ -24,10 +24,8 @@ class Loader {
   Task load(bool allow_missing) {
     task_.name = d_.name;
     task_.level = d_.level;
-    task_.loss = d_.loss == "softmax" ? LossKind::softmax : LossKind::binary_pair;
-    task_.metric = d_.metric == "accuracy"  ? MetricKind::accuracy
-                   : d_.metric == "roc_auc" ? MetricKind::roc_auc
-                                            : MetricKind::macro_f1;
+    task_.loss = d_.loss;
+    task_.metric = d_.metric;
     const ReadContext context{d_, Purpose::training, problems_, task_.notes};
     const Reading reading = read_all(context, allow_missing);
     task_.missing = reading.left_out;

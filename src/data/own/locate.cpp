@@ -38,11 +38,10 @@ std::vector<std::string> domains_in(const std::string& folder, const CsvNames& c
   return names;
 }
 
-std::vector<std::string> tables_in(const std::string& folder, const CsvNames& csv,
-                                   const std::string& level) {
+std::vector<std::string> tables_in(const std::string& folder, const CsvNames& csv, Level level) {
   std::vector<std::string> paths;
   std::vector<std::string> names = {csv.nodes, csv.edges};
-  if (level == "graph") names.push_back(csv.graphs);
+  if (level == Level::graph) names.push_back(csv.graphs);
   for (const std::string& name : names) {
     const std::string path = existing_table(folder, name);
     if (!path.empty()) paths.push_back(path);

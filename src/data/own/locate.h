@@ -21,7 +21,6 @@ DomainFiles find_domain(const std::string& folder, const std::string& name, cons
 std::vector<std::string> domains_in(const std::string& folder, const CsvNames& csv);
 
 /// The tables that a folder of them holds: paths of those that exist.
-std::vector<std::string> tables_in(const std::string& folder, const CsvNames& csv,
-                                   const std::string& level);
+std::vector<std::string> tables_in(const std::string& folder, const CsvNames& csv, Level level);
 
 }  // namespace grm::own

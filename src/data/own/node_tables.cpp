@@ -145,7 +145,7 @@ class NodeReader {
 
 std::vector<std::string> special_of_nodes(const Description& d) {
   std::vector<std::string> names = {d.csv.id};
-  if (d.level == "graph") {
+  if (d.level == Level::graph) {
     names.push_back(d.csv.graph);
   } else {
     names.push_back(d.csv.label);

@@ -9,7 +9,9 @@ namespace {
 class NpzReader {
  public:
   NpzReader(const ReadContext& context, const std::string& path)
-      : context_(context), arrays_(path, context.problems), by_graph_(context.d.level == "graph") {}
+      : context_(context),
+        arrays_(path, context.problems),
+        by_graph_(context.d.level == Level::graph) {}
 
   RawDomain read(const std::string& name) {
     const int64_t before = context_.problems.count();
@@ -17,7 +19,7 @@ class NpzReader {
     raw_.file = arrays_.path();
     read_nodes();
     read_edges();  // what is wrong with them can be told without the rest
-    if (raw_.nodes > 0 && (!by_graph_ || raw_.parts.defined())) read_labels();
+    if (raw_.nodes > 0 && raw_.level() == context_.d.level) read_labels();
     context_.problems.stop_if_more_than(before);
     warn_of_unused();
     return std::move(raw_);
@@ -132,7 +134,7 @@ class NpzReader {
   void check_ends() {
     const int64_t* s = raw_.source.data_ptr<int64_t>();
     const int64_t* t = raw_.target.data_ptr<int64_t>();
-    const int64_t* part = raw_.parts.defined() ? raw_.parts.data_ptr<int64_t>() : nullptr;
+    const int64_t* part = raw_.level() == Level::graph ? raw_.parts.data_ptr<int64_t>() : nullptr;
     int64_t outside = 0, first_outside = -1, across = 0, first_across = -1, largest = 0;
     bool zero = false;
     for (int64_t k = 0; k < raw_.source.numel(); ++k) {

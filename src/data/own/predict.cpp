@@ -14,14 +14,15 @@ namespace {
 namespace fs = std::filesystem;
 
 // Whether the tables of the folder have the column that told domains apart in training.
-bool names_domains(const Description& d, const std::string& level, Problems& problems) {
+bool names_domains(const Description& d, Level level, Problems& problems) {
   if (d.csv.domain.empty()) return false;
-  const std::string table = existing_table(d.folder, level == "graph" ? d.csv.graphs : d.csv.nodes);
+  const std::string table =
+      existing_table(d.folder, level == Level::graph ? d.csv.graphs : d.csv.nodes);
   return !table.empty() && CsvFile(table, d.csv.separator[0], problems).find(d.csv.domain) >= 0;
 }
 
 // What dataset.toml of the folder says; without one, the tables are called as in training.
-Description describe(const std::string& path, const std::string& level, const Preprocessing& model,
+Description describe(const std::string& path, Level level, const Preprocessing& model,
                      Problems& problems) {
   Description d;
   std::error_code ignored;
@@ -33,7 +34,7 @@ Description describe(const std::string& path, const std::string& level, const Pr
     if (d.level != level) {
       problems.stop({d.file, 0, 0,
                      fmt::format("the data is of {} level, the model was trained at {} level",
-                                 d.level, level),
+                                 to_string(d.level), to_string(level)),
                      "choose a model of the same level"});
     }
   } else {
@@ -190,8 +191,7 @@ void check_widths(const RawDomain& raw, const Preprocessing& model, int64_t feat
 namespace grm {
 
 std::vector<Domain> load_for_prediction(const std::string& path, const std::string& preprocessing,
-                                        const std::string& level, int64_t features,
-                                        int64_t edge_features) {
+                                        Level level, int64_t features, int64_t edge_features) {
   own::Problems problems(false);
   const own::Preprocessing model = own::preprocessing_from_json(preprocessing);
   std::error_code ignored;

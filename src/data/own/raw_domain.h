@@ -42,7 +42,8 @@ struct RawDomain {
   torch::Tensor loss_mask, eval_mask;  // [items] bool; undefined: every labelled item counts
   std::vector<std::string> item_names;
 
-  int64_t items() const { return parts.defined() ? parts.numel() - 1 : nodes; }
+  Level level() const { return parts.defined() ? Level::graph : Level::node; }
+  int64_t items() const { return level() == Level::graph ? parts.numel() - 1 : nodes; }
 };
 
 /// What readers of domains share.

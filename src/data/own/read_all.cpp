@@ -86,7 +86,7 @@ class TableReader {
                     there.empty() ? "no domain at all" : fmt::format("{}", fmt::join(there, ", ")));
     if (there.empty() && !existing_table(d_.folder, d_.csv.nodes).empty()) {
       fix = fmt::format("write domain = \"COLUMN\", the column that names the domain in {}",
-                        d_.level == "graph" ? d_.csv.graphs : d_.csv.nodes);
+                        d_.level == Level::graph ? d_.csv.graphs : d_.csv.nodes);
     }
     context_.problems.add(d_.problem(
         domain.place,

@@ -45,8 +45,8 @@ void make_plans(const ReadContext& context, const CsvFile& nodes, const CsvFile&
   };
   tell(nodes, of_nodes, "name them under [columns] as numeric or categorical, or under ignore");
   tell(edges, of_edges,
-       d.level == "node" ? "edges have features at graph level only; leave them out"
-                         : "name them under [edge_columns], or under its ignore");
+       d.level == Level::node ? "edges have features at graph level only; leave them out"
+                              : "name them under [edge_columns], or under its ignore");
 }
 
 // Which of the wanted domains every text of the domain column is.
@@ -105,7 +105,7 @@ std::vector<RawDomain> read_tables(const ReadContext& context, const std::string
   Problems& problems = context.problems;
   const int64_t before = problems.count();
   NodeTables tables;
-  tables.by_graph = context.d.level == "graph";
+  tables.by_graph = context.d.level == Level::graph;
   const std::string nodes = path_of(context, folder, csv.nodes, true);
   const std::string edges = path_of(context, folder, csv.edges, true);
   std::string graphs;

@@ -97,14 +97,11 @@ void put(std::string& text, const std::string& mark, const std::string& value) {
 
 }  // namespace
 
-std::string own_data_template(const std::string& level, const std::string& name) {
-  if (level != "node" && level != "graph") {
-    fail(ErrorKind::config, "level '{}': write node or graph", level);
-  }
-  const bool graphs = level == "graph";
+std::string own_data_template(Level level, const std::string& name) {
+  const bool graphs = level == Level::graph;
   std::string text = kHead;
   put(text, "@name@", name);
-  put(text, "@level@", level);
+  put(text, "@level@", to_string(level));
   put(text, "@pad@", graphs ? "" : " ");
   text += graphs ? kGraphFiles : kNodeFiles;
   text += kTail;

@@ -99,6 +99,14 @@ class TomlWords {
     return place;
   }
 
+  template <class E>
+  Place choice(const toml::table& in, const char* key, E& value) {
+    std::string word = to_string(value);
+    const Place place = choice(in, key, word, words_of(value));
+    value = value_of<E>(word).value();
+    return place;
+  }
+
   // Domains and labels may be written as numbers: months, class numbers.
   std::vector<Word> words(const toml::table& in, const char* key) {
     std::vector<Word> list;

@@ -11,10 +11,10 @@
 namespace grm::graph_level {
 
 void AssistantOptions::declare(OptionList& list) {
-  list.choice("assistant", assistant, {"erm", "extractor"},
+  list.choice("assistant", assistant,
               "the assistant is a plain GNN, or the method's own model without the contrast");
   list.add("assistant_epochs", epochs, {0, 1e5}, "epochs that the assistant is trained");
-  list.choice("assistant_keep", keep, {"best", "last"},
+  list.choice("assistant_keep", keep,
               "keep its weights of the best epoch on validation, or of the last");
   list.add("envs", envs, {1, 1000},
            "clusters of the assistant's embeddings; 1: its predicted class is the tag");
@@ -76,8 +76,8 @@ Assistance train_assistant(const AssistantOptions& options, const SplitOptions& 
                            const GraphTrainOptions& training, const TrainView& view,
                            const Rng& rng) {
   const Rng own(rng.stream("assistant").key());
-  Assistant assistant(options.assistant == "erm", split, training, view, own);
-  const bool choose = options.keep == "best" && view.validate;
+  Assistant assistant(options.assistant == AssistantKind::erm, split, training, view, own);
+  const bool choose = options.keep == AssistantKeep::best && view.validate;
   double best = -std::numeric_limits<double>::infinity();
   std::map<std::string, torch::Tensor> kept;
   for (int64_t epoch = 1; epoch <= options.epochs; ++epoch) {

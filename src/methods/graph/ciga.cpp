@@ -30,8 +30,9 @@ struct CigaOptions {
 
   // The authors' script for SP-Motif with b = 0.9.
   CigaOptions() {
-    split.encoder.layer = "gcn";
-    split.c_in = split.c_rep = "feat";
+    split.encoder.layer = nn::GraphLayerKind::gcn;
+    split.c_in = ClassifierInput::feat;
+    split.c_rep = Contrasted::feat;
   }
 
   void declare(OptionList& list) {

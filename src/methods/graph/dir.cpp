@@ -43,10 +43,10 @@ torch::Tensor intervened_losses(LossKind kind, const torch::Tensor& causal,
   return row_losses(kind, z.reshape({n * n, classes}), y.repeat_interleave(n)).view({n, n});
 }
 
-torch::Tensor spread(const std::string& form, const torch::Tensor& q) {
+torch::Tensor spread(Spread form, const torch::Tensor& q) {
   const auto n = static_cast<double>(q.size(0));
   if (q.size(0) < 2) return torch::zeros({}, q.options());
-  const torch::Tensor values = form == "plain" ? q : q.mean(0, true) * n;  // [., B], over j
+  const torch::Tensor values = form == Spread::plain ? q : q.mean(0, true) * n;  // [., B], over j
   return (values - values.mean(1, true)).square().sum(1).mean() / (n - 1.0);
 }
 
@@ -55,7 +55,7 @@ torch::Tensor spread(const std::string& form, const torch::Tensor& q) {
 namespace {
 
 struct DirOptions {
-  nn::GraphEncoderOptions predictor{"le", 2, 64, 0.0, false, false, true, true};
+  nn::GraphEncoderOptions predictor{nn::GraphLayerKind::le, 2, 64, 0.0, false, false, true, true};
   GraphTrainOptions training;
   int64_t extractor_layers = 2;
   int64_t extractor_hidden = 32;
@@ -65,7 +65,7 @@ struct DirOptions {
   int64_t head_layers = 2;
   double r = 0.25;
   double alpha = 1e-2;
-  std::string variance = "scaled";
+  dir::Spread variance = dir::Spread::scaled;
   bool cap_mean = false;
   bool extra_map = false;
 
@@ -84,7 +84,7 @@ struct DirOptions {
              "linear maps of each head; two have a hidden width of twice the predictor's");
     list.add("r", r, {1e-6, 1}, "share of the edges of a graph that are causal");
     list.add("alpha", alpha, {0, 1e6}, "weight of the interventions, times (epoch - 1)^1.6");
-    list.choice("variance", variance, {"scaled", "plain"},
+    list.choice("variance", variance,
                 "variance over confounders of the batch's summed loss, or of each graph's loss");
     list.add("cap_mean", cap_mean, "the mean loss over interventions weighs at most 1");
     list.add("extra_map", extra_map,

@@ -67,8 +67,11 @@ torch::Tensor gradient_variance(const torch::Tensor& gradients) {
 
 namespace {
 
+enum class VariantEncoder { own, shared };
+GRM_WORDS(VariantEncoder, "own", "shared")
+
 struct GilOptions {
-  nn::GraphEncoderOptions encoder{"le", 2, 64, 0.0, false, false, true, true};
+  nn::GraphEncoderOptions encoder{nn::GraphLayerKind::le, 2, 64, 0.0, false, false, true, true};
   GraphTrainOptions training;
   int64_t mask_layers = 2;
   int64_t mask_hidden = 32;
@@ -78,7 +81,7 @@ struct GilOptions {
   double t = 0.25;
   int64_t environments = 3;
   double lambda = 1e-3;
-  std::string variant_encoder = "own";
+  VariantEncoder variant_encoder = VariantEncoder::own;
 
   void declare(OptionList& list) {
     encoder.declare(list);
@@ -92,7 +95,7 @@ struct GilOptions {
     list.add("t", t, {1e-6, 1}, "share of the edges of a graph that are invariant");
     list.add("environments", environments, {1, 1000}, "number K of inferred environments");
     list.add("lambda", lambda, {0, 1e6}, "weight of the variance of the risks' gradients");
-    list.choice("variant_encoder", variant_encoder, {"own", "shared"},
+    list.choice("variant_encoder", variant_encoder,
                 "network behind the environments: one of its own, which nothing trains, or that "
                 "of the invariant part");
   }
@@ -119,7 +122,7 @@ class Gil final : public GraphMethod {
         encoder_(nn::make_graph_encoder(set_, "encoder", options.encoder, view.features,
                                         view.edge_features)) {
     const int64_t width = options.encoder.hidden;
-    if (options.variant_encoder == "own") {
+    if (options.variant_encoder == VariantEncoder::own) {
       variant_ = nn::make_graph_encoder(set_, "variant", options.encoder, view.features,
                                         view.edge_features);
     }

@@ -17,7 +17,7 @@ constexpr int64_t kEvaluated = 256;  // graphs evaluated at a time
 void GraphTrainOptions::declare(OptionList& list) {
   list.add("batch", batch, {1, 1e6}, "graphs in a training step");
   optimiser.declare(list);
-  list.choice("pooling", pooling, {"mean", "sum", "max"}, "how node rows become one row per graph");
+  list.choice("pooling", pooling, "how node rows become one row per graph");
   list.add("accumulate", accumulate,
            "one step per epoch on the mean of all batches' losses, instead of one per batch");
 }
@@ -30,7 +30,7 @@ std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes) {
 GraphMethod::GraphMethod(const GraphTrainOptions& training, const TrainView& view, const Rng& rng)
     : training_options_(training), view_(view), rng_(rng), set_(rng) {
   if (view.training.empty()) return;  // built to predict
-  if (view.training.size() != 1 || !view.training.front().graph.parts.defined()) {
+  if (view.training.size() != 1 || view.training.front().graph.level() == Level::node) {
     fail(ErrorKind::data,
          "graph-level methods train on one set of graphs, but the task has {} training domains{}",
          view.training.size(), view.training.size() == 1 ? ", which is a single graph" : "");

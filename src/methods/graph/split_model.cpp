@@ -11,9 +11,8 @@ namespace grm::graph_level {
 void SplitOptions::declare(OptionList& list) {
   encoder.declare(list);
   list.add("c_dim", c_dim, {0, 1e5}, "width of the classifier; 0: that of the extractor");
-  list.choice("c_in", c_in, {"raw", "feat"},
-              "the classifier reads the raw features or the extractor's rows H");
-  list.choice("c_rep", c_rep, {"rep", "feat"},
+  list.choice("c_in", c_in, "the classifier reads the raw features or the extractor's rows H");
+  list.choice("c_rep", c_rep,
               "contrasted are the classifier's pooled rows or the sum of H over the causal nodes");
   list.add("r", r, {-1, 1}, "share of each graph's edges in the causal part; below 0: no cut");
 }
@@ -34,13 +33,12 @@ nn::GraphEncoderOptions SplitOptions::classifier() const {
   return options;
 }
 
-SplitModel::SplitModel(nn::ParameterSet& set, const SplitOptions& options,
-                       const std::string& pooling, const HingeOptions& hinge, const TrainView& view,
-                       Kind kind)
+SplitModel::SplitModel(nn::ParameterSet& set, const SplitOptions& options, nn::Pooling pooling,
+                       const HingeOptions& hinge, const TrainView& view, Kind kind)
     : options_(options), hinge_(hinge), pooling_(pooling), kind_(kind) {
   const nn::GraphEncoderOptions classifier = options.classifier();
   const int64_t d = options.encoder.hidden, c = classifier.hidden;
-  const int64_t input = options.c_in == "raw" ? view.features : d;
+  const int64_t input = options.c_in == ClassifierInput::raw ? view.features : d;
   extractor_ =
       nn::make_graph_encoder(set, "extractor", options.encoder, view.features, view.edge_features);
   if (kind == Kind::ciga) {
@@ -71,7 +69,7 @@ torch::Tensor SplitModel::scores(const nn::GraphInput& batch, nn::Pass& pass) {
 SplitModel::Branch SplitModel::branch(const nn::GraphInput& batch, const torch::Tensor& h,
                                       const torch::Tensor& keep, const torch::Tensor& mask) const {
   nn::GraphInput whole = batch;
-  if (options_.c_in == "feat") {
+  if (options_.c_in == ClassifierInput::feat) {
     whole.x = {};
     whole.rows = h;
   }
@@ -117,9 +115,9 @@ SplitModel::Output SplitModel::forward(const nn::GraphInput& batch, nn::Pass& pa
   if (wanted.contrast) {
     // The causal nodes are named by their rows in the batch, not by those in the subgraph.
     const torch::Tensor vector =
-        options_.c_rep == "rep"
+        options_.c_rep == Contrasted::rep
             ? out.pooled
-            : nn::pool("sum", causal.input.node_offsets,
+            : nn::pool(nn::Pooling::sum, causal.input.node_offsets,
                        causal.nodes.defined() ? ops::gather_rows(h, causal.nodes) : h);
     out.contrast = unit_rows(vector);
   }

@@ -39,12 +39,12 @@ torch::Tensor mean_features(const Graph& set, const torch::Tensor& items) {
 }
 
 struct TrivialOptions {
-  std::string reads = "size";
+  TrivialReads reads = TrivialReads::size;
   // The decay keeps the weights of separable data finite.
-  OptimiserOptions optimiser{"adam", 0.1, 1e-4};
+  OptimiserOptions optimiser{Optimiser::adam, 0.1, 1e-4};
 
   void declare(OptionList& list) {
-    list.choice("reads", reads, {"size", "mean_features"},
+    list.choice("reads", reads,
                 "what the linear model sees of a graph: how many nodes and edges it has, or the "
                 "mean of its node features");
     optimiser.declare(list);
@@ -55,7 +55,7 @@ class Trivial final : public Method {
  public:
   Trivial(const TrivialOptions& options, const TrainView& view, const Rng& rng)
       : options_(options), loss_(view.loss), set_(rng) {
-    const int64_t width = options.reads == "size" ? 2 : view.features;
+    const int64_t width = options.reads == TrivialReads::size ? 2 : view.features;
     mean_ = set_.buffer("mean", {width}, 0.0);
     scale_ = set_.buffer("scale", {width}, 1.0);
     weight_ = set_.constant("weight", {width, view.classes}, 0.0);
@@ -117,13 +117,12 @@ class Trivial final : public Method {
 
 }  // namespace
 
-torch::Tensor trivial_inputs(const std::string& reads, const Graph& set,
-                             const torch::Tensor& items) {
-  if (!set.parts.defined()) {
+torch::Tensor trivial_inputs(TrivialReads reads, const Graph& set, const torch::Tensor& items) {
+  if (set.level() == Level::node) {
     fail(ErrorKind::data, "{}: trivial baselines are for sets of graphs, this is one graph",
          set.name);
   }
-  return reads == "size" ? sizes(set, items) : mean_features(set, items);
+  return reads == TrivialReads::size ? sizes(set, items) : mean_features(set, items);
 }
 
 }  // namespace grm::graph_level

@@ -12,8 +12,8 @@ namespace grm {
 
 Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t features,
                  int64_t classes)
-    : normalised_(options.conv == "kipf"),
-      mean_kl_(options.pair_reduction == "mean"),
+    : normalised_(options.conv == nn::Conv::kipf),
+      mean_kl_(options.pair_reduction == Reduction::mean),
       dropout_(options.dropout),
       theta_(options.theta) {
   const int64_t width = options.decoder_width > 0 ? options.decoder_width : features;
@@ -22,7 +22,7 @@ Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t featu
   first_ = nn::GcnLayer(set, "classifier.first", width, options.hidden);
   batch_norm_ = nn::BatchNorm(set, "classifier.norm", options.hidden);
   second_ = nn::GcnLayer(set, "classifier.second", options.hidden, classes);
-  if (options.skip == "latent") {  // the bias of the second layer serves both
+  if (options.skip == Skip::latent) {  // the bias of the second layer serves both
     const double bound = 1.0 / std::sqrt(static_cast<double>(options.latent));
     skip_weight_ = set.uniform("classifier.skip.weight", {options.latent, classes}, bound);
   }

@@ -21,10 +21,9 @@ constexpr int64_t kKeys = 2 + kDropoutKeys;
 }  // namespace
 
 bool DeviceEpoch::possible(const GrmOptions& options, const torch::Device& device) {
-  const bool local = options.encoder == "mlp" || options.encoder == "linear";
-  return device.is_cuda() && options.scope == "ego" && DeviceNets::fit(options.fanout) &&
-         options.invariance_nodes == 0 && options.influence != "local" &&
-         (local || options.domain_encoding == "pooled");
+  return device.is_cuda() && options.scope == Scope::ego && DeviceNets::fit(options.fanout) &&
+         options.invariance_nodes == 0 && options.influence != InfluenceSearch::local &&
+         (options.local_encoder() || options.domain_encoding == DomainPass::pooled);
 }
 
 DeviceEpoch::DeviceEpoch(const GrmOptions& options, const TrainView& view, const Rng& rng,

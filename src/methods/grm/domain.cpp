@@ -127,13 +127,15 @@ torch::Tensor shares(const Adjacency& pattern) {
 bool uses_local_influence(const GrmOptions& options, int64_t nodes) {
   // Sampled sets need a search from every node of the graph before the first step.
   constexpr int64_t kLarge = 100000;
-  if (options.concat() || options.scope == "whole") return false;
-  if (options.influence != "auto") return options.influence == "local";
+  if (options.concat() || options.scope == Scope::whole) return false;
+  if (options.influence != InfluenceSearch::automatic)
+    return options.influence == InfluenceSearch::local;
   return !uses_exact_influence(options, nodes) && nodes > kLarge;
 }
 
 bool uses_exact_influence(const GrmOptions& options, int64_t nodes) {
-  if (options.influence != "auto") return options.influence == "exact";
+  if (options.influence != InfluenceSearch::automatic)
+    return options.influence == InfluenceSearch::exact;
   const double n = static_cast<double>(nodes);
   const double needed = exact_influence_bytes(nodes) + n * n * sizeof(float);
   return needed <= static_cast<double>(options.influence_budget_mib) * 1024 * 1024;
@@ -206,7 +208,7 @@ DomainView DomainCache::pick(const Graph& set, const torch::Tensor& ids, const G
   view.graph.edges = batch.edges;
   view.graph.parts = batch.node_offsets;
   view.graph.x = pick_rows(set.x, batch.nodes);
-  if (options_.encoder == "gin") {
+  if (options_.encoder == EncoderKind::gin) {
     if (set.edge_x.width() > 0) view.graph.edge_x = pick_rows(set.edge_x, batch.edge_ids);
     if (set.edge_weights.defined()) {
       view.graph.edge_weights = set.edge_weights.index_select(0, batch.edge_ids);
@@ -269,7 +271,7 @@ AdjacencyPtr DomainCache::self_paired(const AdjacencyPtr& edges) {
 }
 
 Features DomainCache::features(const Graph& graph) {
-  if (options_.encoder_input != "centred") return graph.x;
+  if (options_.encoder_input != EncoderReads::centred) return graph.x;
   const auto found = centred_.find(graph.edges);
   // The means are sums over the whole domain: they are taken once.
   return found != centred_.end() ? found->second

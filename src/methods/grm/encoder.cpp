@@ -10,27 +10,27 @@ namespace grm {
 
 Encoder::Encoder(nn::ParameterSet& set, const GrmOptions& options, int64_t input_width)
     : kind_(options.encoder),
-      norm_(options.encoder_norm && options.encoder != "linear"),
+      norm_(options.encoder_norm && options.encoder != EncoderKind::linear),
       log_sigma_bias_(options.log_sigma_bias) {
   const int64_t wide = 2 * options.latent;
   // The linear encoder has no hidden layer: its one map is already both heads side by side.
-  const int64_t first_out = kind_ == "linear" ? options.latent : wide;
+  const int64_t first_out = kind_ == EncoderKind::linear ? options.latent : wide;
   const auto layer = [&](const std::string& name, int64_t in, int64_t out, torch::Tensor& weight,
                          torch::Tensor& bias) {
     // Each head is drawn by the law of a layer of its own width `out`, although stored `wide`.
-    const bool gcn = kind_ == "gcn2" || kind_ == "gcn1";
+    const bool gcn = kind_ == EncoderKind::gcn2 || kind_ == EncoderKind::gcn1;
     const double bound = gcn ? std::sqrt(6.0 / static_cast<double>(in + out))
                              : 1.0 / std::sqrt(static_cast<double>(in));
     weight = set.uniform("encoder." + name + ".weight", {in, wide}, bound);
     bias = gcn ? set.constant("encoder." + name + ".bias", {wide}, 0.0)
                : set.uniform("encoder." + name + ".bias", {wide}, bound);
   };
-  if (kind_ == "gin") {  // the network before this one is all but the heads
+  if (kind_ == EncoderKind::gin) {  // the network before this one is all but the heads
     layer("heads", input_width, options.latent, second_weight_, second_bias_);
     return;
   }
   layer("first", input_width, first_out, first_weight_, first_bias_);
-  if (kind_ == "linear") return;
+  if (kind_ == EncoderKind::linear) return;
   layer("heads", wide, options.latent, second_weight_, second_bias_);
   if (norm_) batch_norm_ = nn::BatchNorm(set, "encoder.norm", wide);
 }
@@ -45,11 +45,11 @@ torch::Tensor Encoder::transform(const EncoderInput& u) const {
 
 torch::Tensor Encoder::heads(const torch::Tensor& rows, const nn::Propagation& p,
                              const nn::Pass& pass, const torch::Tensor& counted, int64_t columns) {
-  if (kind_ == "linear") return (rows + first_bias_).narrow(1, 0, columns);
+  if (kind_ == EncoderKind::linear) return (rows + first_bias_).narrow(1, 0, columns);
   const bool all = columns == second_bias_.size(0);
   const torch::Tensor weight = all ? second_weight_ : second_weight_.narrow(1, 0, columns);
   const torch::Tensor bias = all ? second_bias_ : second_bias_.narrow(0, 0, columns);
-  if (kind_ == "gin") return torch::addmm(bias, rows, weight);
+  if (kind_ == EncoderKind::gin) return torch::addmm(bias, rows, weight);
   torch::Tensor hidden;
   if (norm_) {
     hidden = (local() ? rows : p.apply(rows)) + first_bias_;
@@ -59,19 +59,19 @@ torch::Tensor Encoder::heads(const torch::Tensor& rows, const nn::Propagation& p
   } else {
     hidden = ops::propagate(p.pattern, p.weights, rows, first_bias_, ops::Activation::relu);
   }
-  if (kind_ != "gcn2") return torch::addmm(bias, hidden, weight);
+  if (kind_ != EncoderKind::gcn2) return torch::addmm(bias, hidden, weight);
   return ops::propagate(p.pattern, p.weights, hidden.matmul(weight), bias, ops::Activation::none);
 }
 
 Posterior Encoder::posterior(const torch::Tensor& rows, const nn::Propagation& p,
                              const nn::Pass& pass, const torch::Tensor& counted) {
-  const int64_t both = kind_ == "linear" ? first_bias_.size(0) : second_bias_.size(0);
+  const int64_t both = kind_ == EncoderKind::linear ? first_bias_.size(0) : second_bias_.size(0);
   return {heads(rows, p, pass, counted, both), log_sigma_bias_};
 }
 
 torch::Tensor Encoder::posterior_mean(const torch::Tensor& rows, const nn::Propagation& p,
                                       const nn::Pass& pass) {
-  const int64_t both = kind_ == "linear" ? first_bias_.size(0) : second_bias_.size(0);
+  const int64_t both = kind_ == EncoderKind::linear ? first_bias_.size(0) : second_bias_.size(0);
   return heads(rows, p, pass, {}, both / 2);
 }
 

@@ -28,9 +28,9 @@ class GraphGrm final : public Method {
         rng_(rng),
         set_(rng),
         model_(set_, options, view.features, view.classes, view.edge_features),
-        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == "adamw") {
+        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw) {
     if (view.training.empty()) return;  // built to predict
-    if (view.training.size() != 1 || !view.training.front().graph.parts.defined()) {
+    if (view.training.size() != 1 || view.training.front().graph.level() == Level::node) {
       fail(ErrorKind::data,
            "grm at graph level trains on one set of graphs, but the task has {} training domains{}",
            view.training.size(), view.training.size() == 1 ? ", which is a single graph" : "");

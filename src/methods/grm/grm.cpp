@@ -37,7 +37,7 @@ class Grm final : public Method {
         rng_(rng),
         set_(rng),
         model_(set_, options, view.features, view.classes),
-        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == "adamw"),
+        optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw),
         on_device_(DeviceEpoch::possible(options, set_.device())) {
     const bool local = std::any_of(
         view.training.begin(), view.training.end(),
@@ -99,7 +99,7 @@ class Grm final : public Method {
   std::optional<GeneratedGraph> generated(const Graph& graph, int64_t item) override {
     const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
-    const bool whole = options_.scope == "whole";
+    const bool whole = options_.scope == Scope::whole;
     const torch::Tensor target = torch::full({1}, item, torch::kInt64);
     const PreparedBatch g =
         model_.prepare(whole ? whole_batch(graph.edges) : evaluation_ego(*graph.edges, target));
@@ -133,7 +133,7 @@ class Grm final : public Method {
   }
 
   int64_t steps_per_epoch() const {
-    if (options_.scope == "whole") return 1;
+    if (options_.scope == Scope::whole) return 1;
     if (options_.steps > 0) return options_.steps;
     int64_t largest = 1;
     for (const Domain& domain : view_.training) {
@@ -169,7 +169,7 @@ class Grm final : public Method {
     nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
     GraphBatch batch;
     torch::Tensor items, y;
-    if (options_.scope == "whole") {
+    if (options_.scope == Scope::whole) {
       batch = whole_batch(graph.edges);
       items = domain.labels.loss;
       y = domain.labels.y.index_select(0, items);
@@ -210,7 +210,7 @@ class Grm final : public Method {
   torch::Tensor sampled_in_batches(const Graph& graph, const torch::Tensor& nodes) {
     nn::Pass pass = nn::Pass::evaluate();
     const DomainEncoding domain = model_.encode_domain(graph, pass);
-    if (options_.scope == "whole") {
+    if (options_.scope == Scope::whole) {
       const PreparedBatch g = model_.prepare(whole_batch(graph.edges));
       const torch::Tensor sampled = predict(domain, g, 0, pass);
       return sampled.index_select(1, to_place_of(nodes, sampled));

@@ -15,15 +15,16 @@ torch::Tensor GrmTerms::total(const GrmOptions& options) const {
 torch::Tensor latent_kl(const GraphBatch& batch, const torch::Tensor& per_node,
                         const GrmOptions& options) {
   const torch::Tensor mean = ops::segment_mean(batch.node_offsets, per_node).mean();
-  return options.latent_reduction == "mean" ? mean / static_cast<double>(options.latent) : mean;
+  return options.latent_reduction == Reduction::mean ? mean / static_cast<double>(options.latent)
+                                                     : mean;
 }
 
 torch::Tensor edge_kl(const GraphBatch& batch, const GeneratedEdges& edges,
                       const GrmOptions& options) {
   // Rows of a graph are consecutive, hence so are its pairs.
   const torch::Tensor pair_offsets = edges.pairs->in.offsets.index_select(0, batch.node_offsets);
-  return options.pair_reduction == "mean" ? ops::segment_mean(pair_offsets, edges.kl)
-                                          : ops::segment_sum(pair_offsets, edges.kl);
+  return options.pair_reduction == Reduction::mean ? ops::segment_mean(pair_offsets, edges.kl)
+                                                   : ops::segment_sum(pair_offsets, edges.kl);
 }
 
 torch::Tensor invariance_loss(const torch::Tensor& offsets, const torch::Tensor& h,

@@ -29,7 +29,7 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
     }
     input_width = 2 * options.hidden;
   }
-  if (options.encoder == "gin") {
+  if (options.encoder == EncoderKind::gin) {
     nn::GraphEncoderOptions gin;
     gin.layers = options.gin_layers;
     gin.hidden = options.gin_hidden;
@@ -83,11 +83,12 @@ PreparedBatch GrmModel::prepare(GraphBatch batch) {
   const Stage stage("batch");
   PreparedBatch g;
   if (!encoder_->local()) {
-    g.propagation = options_.scope == "whole"
+    g.propagation = options_.scope == Scope::whole
                         ? cache_.propagation(batch.edges)
                         : nn::make_propagation(options_.conv, batch.edges, {}, dtype_, device_);
   }
-  if (options_.edge_support == "all") g.graphs = ops::generated_tiles(batch.node_offsets);
+  if (options_.edge_support == EdgeSupport::all)
+    g.graphs = ops::generated_tiles(batch.node_offsets);
   g.batch = std::move(batch);
   return g;
 }
@@ -96,12 +97,12 @@ PreparedBatch GrmModel::prepare(const DeviceNets& nets) {
   const Stage stage("batch");
   PreparedBatch g;
   g.batch = nets.batch();
-  const bool loops = options_.conv == "kipf";
+  const bool loops = options_.conv == nn::Conv::kipf;
   if (!encoder_->local()) {
     g.propagation.pattern = nets.pattern(loops, dtype_, loops ? &g.propagation.weights : nullptr);
   }
   g.graphs = {g.batch.node_offsets, g.batch.graphs, g.batch.most};
-  if (options_.edge_support == "observed") {
+  if (options_.edge_support == EdgeSupport::observed) {
     g.pairs = loops && g.propagation.pattern ? g.propagation.pattern : nets.pattern(true, dtype_);
   }
   return g;
@@ -113,7 +114,7 @@ PreparedBatch GrmModel::prepare(const Graph& set, const torch::Tensor& ids, bool
   g.batch = pick_graphs(set, ids);
   g.own = cache_.pick(set, ids, g.batch, for_loss || options_.concat());
   g.propagation = g.own->propagation;
-  if (options_.edge_support == "all") {
+  if (options_.edge_support == EdgeSupport::all) {
     g.graphs = ops::generated_tiles(g.batch.node_offsets);
   } else {
     g.pairs = cache_.pick_self_paired(set, ids);
@@ -139,9 +140,9 @@ GeneratedEdges GrmModel::generate(const PreparedBatch& g, const torch::Tensor& z
   const Stage stage("generate");
   AdjacencyPtr pairs = g.pairs;
   if (pairs) return decoder_.edges(z, pairs);
-  if (options_.edge_support == "all") {
+  if (options_.edge_support == EdgeSupport::all) {
     pairs = all_pairs(g.batch);
-  } else if (options_.scope == "whole") {
+  } else if (options_.scope == Scope::whole) {
     pairs = cache_.self_paired(g.batch.edges);
   } else {
     pairs = with_self_loops(*g.batch.edges);
@@ -157,15 +158,15 @@ Classified GrmModel::classify(const PreparedBatch& g, const torch::Tensor& z, bo
                               nn::Pass& pass) {
   const Stage stage("classify");
   Classified result;
-  if (options_.edge_support == "all") {
+  if (options_.edge_support == EdgeSupport::all) {
     result = decoder_.classify_all_pairs(z, g.graphs, with_kl, pass, g.batch.counted);
   } else {
     const GeneratedEdges edges = generate(g, z);
     result.logits = decoder_.classify(z, edges, pass, g.batch.counted);
     if (with_kl) result.edge_kl = edge_kl(g.batch, edges, options_);
   }
-  if (options_.scope == "whole") return result;
-  if (g.own || options_.readout == "mean") {
+  if (options_.scope == Scope::whole) return result;
+  if (g.own || options_.readout == Readout::mean) {
     result.logits = ops::segment_mean(g.batch.node_offsets, result.logits);
   } else {
     const torch::Tensor centres = g.batch.node_offsets.narrow(0, 0, g.batch.graphs);

@@ -30,7 +30,7 @@ void GrmModel::choose_invariance_rows(const Graph& graph, PreparedBatch& g, Stre
   const Stage stage("sample");
   const bool local = uses_local_influence(options_, graph.nodes());
   if (!local && options_.invariance_nodes == 0) return;
-  ensure(!g.own && options_.scope == "ego", "choose_invariance_rows: not a batch of ego-nets");
+  ensure(!g.own && options_.scope == Scope::ego, "choose_invariance_rows: not a batch of ego-nets");
   const int64_t* first = g.batch.node_offsets.data_ptr<int64_t>();
   std::vector<int64_t> rows, offsets = {0};
   for (int64_t b = 0; b < g.batch.graphs; ++b) {
@@ -107,7 +107,7 @@ GrmModel::DomainRows GrmModel::rows_of_all(const DomainView& view, const DomainE
                                            const PreparedBatch& g, const Posterior& q,
                                            const nn::Pass& pass) {
   const InfluencePool& pool = *view.influence;
-  if (options_.domain_encoding == "exact" && !encoder_->local()) {
+  if (options_.domain_encoding == DomainPass::exact && !encoder_->local()) {
     // One subgraph per distinct node of the batch, each encoded on its own edges.
     const torch::Tensor nodes =
         g.own ? torch::arange(g.batch.rows(), torch::kInt64) : g.batch.nodes;

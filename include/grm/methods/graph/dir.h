@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "grm/core/words.h"
 #include "grm/data/task.h"
 
 // The parts of DIR's objective. i counts the causal parts of a batch of B graphs, j the
@@ -19,8 +20,10 @@ double schedule(double alpha, int64_t epochs_before);
 torch::Tensor intervened_losses(LossKind kind, const torch::Tensor& causal,
                                 const torch::Tensor& confounder, const torch::Tensor& y);
 
+/// scaled: Var_j(B mean_i q_ij)      plain: mean_i Var_j(q_ij)         Var is unbiased
+enum class Spread { scaled, plain };
+GRM_WORDS(Spread, "scaled", "plain")
 /// The spread of q over the interventions j, a scalar; 0 for a batch of one graph.
-///   "scaled": Var_j(B mean_i q_ij)      "plain": mean_i Var_j(q_ij)         Var is unbiased
-torch::Tensor spread(const std::string& form, const torch::Tensor& q);
+torch::Tensor spread(Spread form, const torch::Tensor& q);
 
 }  // namespace grm::graph_level::dir

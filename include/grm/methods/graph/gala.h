@@ -9,10 +9,15 @@
 
 namespace grm::graph_level {
 
+enum class AssistantKind { erm, extractor };
+GRM_WORDS(AssistantKind, "erm", "extractor")
+enum class AssistantKeep { best, last };
+GRM_WORDS(AssistantKeep, "best", "last")
+
 /// GALA's environment assistant: how it is trained and turned into tags.
 struct AssistantOptions {
-  std::string assistant = "erm";
-  std::string keep = "best";
+  AssistantKind assistant = AssistantKind::erm;
+  AssistantKeep keep = AssistantKeep::best;
   int64_t epochs = 20;
   int64_t envs = 3;
   void declare(OptionList& list);

@@ -13,8 +13,8 @@ namespace grm::graph_level {
 /// Options that all graph-level methods share; members hold the common defaults.
 struct GraphTrainOptions {
   int64_t batch = 32;
-  OptimiserOptions optimiser{"adam", 1e-3, 0.0};
-  std::string pooling = "mean";
+  OptimiserOptions optimiser{Optimiser::adam, 1e-3, 0.0};
+  nn::Pooling pooling = nn::Pooling::mean;
   bool accumulate = false;
   void declare(OptionList& list);
 };

@@ -12,11 +12,16 @@
 
 namespace grm::graph_level {
 
+enum class ClassifierInput { raw, feat };
+GRM_WORDS(ClassifierInput, "raw", "feat")
+enum class Contrasted { rep, feat };
+GRM_WORDS(Contrasted, "rep", "feat")
+
 struct SplitOptions {
   nn::GraphEncoderOptions encoder;
   int64_t c_dim = 0;
-  std::string c_in = "raw";
-  std::string c_rep = "rep";
+  ClassifierInput c_in = ClassifierInput::raw;
+  Contrasted c_rep = Contrasted::rep;
   double r = 0.25;
   void declare(OptionList& list);
   nn::GraphEncoderOptions classifier() const;  // the encoder's options with width c_dim
@@ -40,7 +45,7 @@ class SplitModel {
   /// gala: normalised scores; without a cut it is weighted 1 - sig(s).
   enum class Kind { ciga, gala };
 
-  SplitModel(nn::ParameterSet& set, const SplitOptions& options, const std::string& pooling,
+  SplitModel(nn::ParameterSet& set, const SplitOptions& options, nn::Pooling pooling,
              const HingeOptions& hinge, const TrainView& view, Kind kind);
 
   struct Wanted {
@@ -70,7 +75,7 @@ class SplitModel {
 
   SplitOptions options_;
   HingeOptions hinge_;
-  std::string pooling_;
+  nn::Pooling pooling_;
   Kind kind_;
   std::unique_ptr<nn::GraphEncoder> extractor_, classifier_;
   EdgeScorer plain_;

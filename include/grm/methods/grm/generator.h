@@ -38,14 +38,14 @@ class Encoder {
   torch::Tensor posterior_mean(const torch::Tensor& rows, const nn::Propagation& p,
                                const nn::Pass& pass);
   /// True if no layer propagates: a node's posterior is then the same in every G.
-  bool local() const { return kind_ == "mlp" || kind_ == "linear"; }
+  bool local() const { return kind_ == EncoderKind::mlp || kind_ == EncoderKind::linear; }
 
  private:
   /// The first `columns` columns of the heads.
   torch::Tensor heads(const torch::Tensor& rows, const nn::Propagation& p, const nn::Pass& pass,
                       const torch::Tensor& counted, int64_t columns);
 
-  std::string kind_;
+  EncoderKind kind_;
   bool norm_;
   double log_sigma_bias_;
   torch::Tensor first_weight_, first_bias_;    // [d_u, 2 d_z], [2 d_z]

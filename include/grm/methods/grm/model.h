@@ -102,7 +102,7 @@ class GrmModel {
   DomainRows rows_of_all(const DomainView& view, const DomainEncoding& domain,
                          const PreparedBatch& g, const Posterior& q, const nn::Pass& pass);
   /// Whether the rows of a batch are the nodes of its domain, in order.
-  bool same_rows(const PreparedBatch& g) const { return g.own || options_.scope == "whole"; }
+  bool same_rows(const PreparedBatch& g) const { return g.own || options_.scope == Scope::whole; }
   GrmTerms losses(const DomainView& view, const PreparedBatch& g, const torch::Tensor& eps,
                   LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
                   nn::Pass& pass);

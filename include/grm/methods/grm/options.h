@@ -5,20 +5,42 @@
 
 #include "grm/core/options.h"
 #include "grm/graph/influence.h"
-#include "grm/methods/method.h"
+#include "grm/methods/backbone_method.h"
 
 namespace grm {
+
+enum class Scope { ego, whole };
+GRM_WORDS(Scope, "ego", "whole")
+enum class EncoderReads { concat, raw, centred };
+GRM_WORDS(EncoderReads, "concat", "raw", "centred")
+enum class EncoderKind { gcn2, gcn1, mlp, linear, gin };
+GRM_WORDS(EncoderKind, "gcn2", "gcn1", "mlp", "linear", "gin")
+enum class EdgeSupport { all, observed };
+GRM_WORDS(EdgeSupport, "all", "observed")
+enum class Readout { centre, mean };
+GRM_WORDS(Readout, "centre", "mean")
+enum class Skip { none, latent };
+GRM_WORDS(Skip, "none", "latent")
+enum class Reduction { mean, sum };
+GRM_WORDS(Reduction, "mean", "sum")
+enum class DomainPass { pooled, exact };
+GRM_WORDS(DomainPass, "pooled", "exact")
+/// What is left out: the regularisation loss, the invariance loss, or the sampling.
+enum class Ablation { none, regularisation, invariance, sampling };
+GRM_WORDS(Ablation, "none", "R", "I", "V")
+enum class InfluenceSearch { automatic, exact, sampled, local };
+GRM_WORDS(InfluenceSearch, "auto", "exact", "sampled", "local")
 
 /// Every choice of GRM that the paper states, leaves open, or that we add. Defaults: the paper.
 struct GrmOptions {
   // What is classified.
-  std::string scope = "ego";
+  Scope scope = Scope::ego;
   std::vector<int64_t> fanout = {20, 0};
   int64_t batch = 500;
   int64_t steps = 1;
   // Generator.
-  std::string encoder_input = "concat";
-  std::string encoder = "gcn2";
+  EncoderReads encoder_input = EncoderReads::concat;
+  EncoderKind encoder = EncoderKind::gcn2;
   bool encoder_norm = false;
   double log_sigma_bias = 0.0;
   int64_t gin_layers = 3;  // graph level: encoder = gin
@@ -27,23 +49,23 @@ struct GrmOptions {
   int64_t latent = 128;
   int64_t decoder_width = 128;
   int64_t edge_width = 128;
-  std::string edge_support = "all";
+  EdgeSupport edge_support = EdgeSupport::all;
   // Classifier.
-  std::string conv = "kipf";
+  nn::Conv conv = nn::Conv::kipf;
   int64_t hidden = 128;
   double dropout = 0.3;
-  std::string readout = "centre";
-  std::string skip = "none";
+  Readout readout = Readout::centre;
+  Skip skip = Skip::none;
   // Losses.
   double alpha = 1e-3;
   double beta = 0.1;
   double theta = 0.5;
-  std::string pair_reduction = "mean";
-  std::string latent_reduction = "sum";
-  std::string domain_encoding = "pooled";
-  std::string ablation = "none";
+  Reduction pair_reduction = Reduction::mean;
+  Reduction latent_reduction = Reduction::sum;
+  DomainPass domain_encoding = DomainPass::pooled;
+  Ablation ablation = Ablation::none;
   // Influential nodes.
-  std::string influence = "auto";
+  InfluenceSearch influence = InfluenceSearch::automatic;
   double influence_length = 3.0;
   double influence_paths = 1.5;
   int64_t influence_members = 64;
@@ -51,7 +73,7 @@ struct GrmOptions {
   int64_t influence_budget_mib = 1024;
   int64_t invariance_nodes = 0;
   // Optimiser and inference.
-  std::string optimiser = "adam";
+  Optimiser optimiser = Optimiser::adam;
   double lr = 0.01;
   double weight_decay = 1e-3;
   int64_t samples = 5;
@@ -62,16 +84,22 @@ struct GrmOptions {
   /// Error(config) for combinations that contradict each other.
   void check() const;
 
-  double effective_alpha() const { return ablation == "R" ? 0.0 : alpha; }
-  double effective_beta() const { return ablation == "I" ? 0.0 : beta; }
-  bool stochastic() const { return ablation != "V"; }
+  double effective_alpha() const { return ablation == Ablation::regularisation ? 0.0 : alpha; }
+  double effective_beta() const { return ablation == Ablation::invariance ? 0.0 : beta; }
+  bool stochastic() const { return ablation != Ablation::sampling; }
   /// V_i^D is needed by the concatenated encoder input and by the invariance loss.
-  bool concat() const { return encoder_input == "concat"; }
+  bool concat() const { return encoder_input == EncoderReads::concat; }
   /// Whether any layer before the generated graph needs the operator of the observed edges.
-  bool propagates() const { return concat() || encoder == "gcn2" || encoder == "gcn1"; }
+  bool propagates() const {
+    return concat() || encoder == EncoderKind::gcn2 || encoder == EncoderKind::gcn1;
+  }
+  /// Whether no layer of the encoder propagates: a node's posterior is then the same in every G.
+  bool local_encoder() const {
+    return encoder == EncoderKind::mlp || encoder == EncoderKind::linear;
+  }
 
  private:
-  void declare_encoder(OptionList& list, const std::vector<std::string>& kinds);
+  void declare_encoder(OptionList& list, const std::vector<EncoderKind>& kinds);
   void declare_decoder(OptionList& list);
   void declare_losses(OptionList& list);
   void declare_influence(OptionList& list);
@@ -80,9 +108,5 @@ struct GrmOptions {
 
 /// Defaults at graph level: batches of 32 graphs, the mean of the node logits is a graph's.
 GrmOptions graph_level_options();
-
-/// Presets of the registry, the paper's first.
-std::vector<Preset> grm_presets();
-std::vector<Preset> grm_graph_presets();
 
 }  // namespace grm
