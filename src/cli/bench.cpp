@@ -102,9 +102,10 @@ void print_report(const BenchReport& r, const RunConfig& config, const Task& tas
     return share ? fmt::format("{:.1f} %", *share * 100) : std::string("not counted");
   };
   const bool cuda = compute_device().is_cuda();
-  std::vector<std::vector<std::string>> rows = {
-      {fmt::format("{}:{} on {}", config.method_name(), config.method.preset(), task.name),
-       describe_device(compute_device())}};
+  Table table;
+  table.head = {fmt::format("{}:{} on {}", config.method_name(), config.method.preset(), task.name),
+                describe_device(compute_device())};
+  std::vector<Table::Row>& rows = table.rows;
   rows.push_back(
       {"epoch (median of " + std::to_string(r.epochs) + ")", milliseconds(r.seconds_per_epoch)});
   rows.push_back({"target", fmt::format("{:.3f} us", r.seconds_per_epoch * 1e6 /
@@ -139,7 +140,7 @@ void print_report(const BenchReport& r, const RunConfig& config, const Task& tas
   }
   rows.push_back({"peak memory", fmt::format("{:.0f} MiB", r.peak_memory_mib)});
   rows.push_back({"estimated before", fmt::format("{:.0f} MiB", r.estimated_mib)});
-  print_table(rows);
+  print_table(table);
 }
 
 int bench(const RunFlags& flags, int64_t epochs, bool evaluates, const Common& common) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "grm/core/lists.h"
 #include "grm/core/options.h"
 #include "grm/core/text.h"
 #include "terminal.h"
@@ -65,7 +66,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   // The description is what completion reads the words from.
   const std::string listed = "{" + joined(words, ",") + "}";
   const auto check = [words](std::string& text) {
-    if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+    if (contains(words, text)) return std::string();
     return fmt::format("'{}' is not one of {}{}", shortened(text, kShown), joined(words, ", "),
                        did_you_mean(text, words));
   };

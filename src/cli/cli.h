@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <set>
 #include <string>
 
 #include "grm/core/json.h"
+#include "grm/core/table.h"
 #include "grm/data/dataset.h"
 
 // Verbs parse and call; all work is the library's. Results go to stdout, talk to stderr.
@@ -66,15 +66,8 @@ void write_help_file(const CLI::App& app, const std::string& path);
 /// One JSON value on stdout, indented.
 void print_json(const ordered_json& value);
 
-/// Rows as an aligned text table on stdout; the first row is the head, the first column is left
-/// aligned, the others right. Where the line is narrower (a terminal, or $COLUMNS) the table is cut
-/// into several below each other, each with the first column; long texts wrap, numbers stay whole.
-/// `best` names cells by row and column: bold where there is colour.
-void print_table(const std::vector<std::vector<std::string>>& rows,
-                 const std::set<std::pair<size_t, size_t>>& best = {});
-/// The same as text, for lines of `width` columns (0: as long as they like).
-std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t width,
-                       const std::set<std::pair<size_t, size_t>>& best = {});
+/// The table on stdout as its lines are wide, with the best values bold where there is colour.
+void print_table(const Table& table);
 
 /// "45 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);

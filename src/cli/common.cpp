@@ -96,6 +96,11 @@ void print_json(const ordered_json& value) {
   std::fputc('\n', stdout);
 }
 
+void print_table(const Table& table) {
+  const std::string text = text_table(table, line_width(STDOUT_FILENO), colour_on(STDOUT_FILENO));
+  std::fputs(text.c_str(), stdout);
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);

@@ -5,16 +5,13 @@
 
 #include "checks.h"
 #include "cli.h"
+#include "grm/core/lists.h"
 #include "grm/methods/method.h"
 #include "grm/report/reproduce.h"
 #include "grm/study/spec.h"
 
 namespace grm::cli {
 namespace {
-
-void add_once(std::vector<std::string>& words, const std::string& word) {
-  if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-}
 
 std::vector<std::string> method_names(bool with_presets) {
   std::vector<std::string> words;

@@ -51,12 +51,7 @@ complete -c grm -f
 )fish";
 
 std::string fish_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "'";
+  return "'" + replaced(text, {{"'", "\\'"}, {"\\", "\\\\"}}) + "'";
 }
 
 std::string fish_values(const Typed& typed) {

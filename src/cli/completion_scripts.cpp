@@ -18,12 +18,6 @@ std::vector<std::pair<std::string, std::string>> sections_of(const std::vector<S
 
 namespace {
 
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string marked(const Typed& typed) {
   std::vector<std::string> words;
   if (typed.files) words.emplace_back("@files");
@@ -36,7 +30,8 @@ std::string marked(const Typed& typed) {
 // One line of a case for each place where words are known: "data check --set", "data verbs".
 // verbs, flags, with (flags that take a value), arguments, and the values of each flag.
 void add_case(std::string& text, const std::string& key, const std::string& words) {
-  if (!words.empty()) text += fmt::format("    {}) echo {} ;;\n", quoted(key), quoted(words));
+  if (!words.empty())
+    text += fmt::format("    {}) echo {} ;;\n", shell_quoted(key), shell_quoted(words));
 }
 
 std::string word_table(const std::vector<CompletedVerb>& verbs,
@@ -191,16 +186,16 @@ std::string about_table(const std::vector<CompletedVerb>& verbs) {
     std::string flags, names;
     for (const auto& flag : verb.flags) {
       for (const std::string& name : flag.names) {
-        flags += fmt::format(" {}", quoted(name + ":" + flag.help));
+        flags += fmt::format(" {}", shell_quoted(name + ":" + flag.help));
       }
     }
     for (const auto& sub : verb.verbs) {
-      names += fmt::format(" {}", quoted(sub.name + ":" + sub.help));
+      names += fmt::format(" {}", shell_quoted(sub.name + ":" + sub.help));
     }
     for (const auto& [key, lines] :
          {std::pair<std::string, std::string>{" verbs", names}, {" flags", flags}}) {
       if (lines.empty()) continue;
-      text += fmt::format("    {}) print -rl --{} ;;\n", quoted(verb.path + key), lines);
+      text += fmt::format("    {}) print -rl --{} ;;\n", shell_quoted(verb.path + key), lines);
     }
   }
   return text + "  esac\n}\n\n";

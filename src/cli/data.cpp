@@ -43,7 +43,8 @@ namespace {
 int list_datasets(const Common& common) {
   const DataContext context = common.data_context();
   ordered_json all = ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"dataset", "level", "files here", "summary"}};
+  Table table;
+  table.head = {"dataset", "level", "files here", "summary"};
   for (const DatasetEntry& entry : datasets()) {
     const std::vector<std::string> files = DatasetChoice(entry.name).files();
     size_t present = 0;
@@ -56,14 +57,15 @@ int list_datasets(const Common& common) {
                    {"published_at", entry.published_at},
                    {"files", files.size()},
                    {"files_present", present}});
-    rows.push_back({entry.name, to_string(entry.level),
-                    files.empty() ? "generated" : fmt::format("{} of {}", present, files.size()),
-                    entry.summary});
+    table.rows.push_back(
+        {entry.name, to_string(entry.level),
+         files.empty() ? "generated" : fmt::format("{} of {}", present, files.size()),
+         entry.summary});
   }
   if (common.json) {
     print_json({{"data_root", context.root}, {"datasets", all}});
   } else {
-    print_table(rows);
+    print_table(table);
   }
   return 0;
 }
@@ -81,41 +83,47 @@ ordered_json bins_json(const std::vector<HistogramBin>& bins) {
 // One row per bin, one column per domain.
 void print_histogram(const std::string& title, const std::vector<DomainSummary>& domains,
                      Bins bins) {
-  std::vector<std::string> head = {title};
+  Table table;
+  table.head = {title};
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> counts;
   for (size_t d = 0; d < domains.size(); ++d) {
-    head.push_back(domains[d].name);
+    table.head.push_back(domains[d].name);
     for (const HistogramBin& bin : domains[d].*bins) {
       std::vector<int64_t>& row = counts[{bin.low, bin.high}];
       row.resize(domains.size(), 0);
       row[d] = bin.count;
     }
   }
-  std::vector<std::vector<std::string>> rows = {head};
   for (const auto& [range, row] : counts) {
-    rows.push_back({range.first == range.second ? std::to_string(range.first)
-                                                : fmt::format("{}-{}", range.first, range.second)});
-    for (const int64_t count : row) rows.back().push_back(std::to_string(count));
+    const auto [low, high] = range;
+    table.rows.push_back({low == high ? std::to_string(low) : fmt::format("{}-{}", low, high)});
+    for (const int64_t count : row) table.rows.back().push_back(std::to_string(count));
   }
   fmt::print("\n");
-  print_table(rows);
+  print_table(table);
 }
 
 void print_summaries(const std::vector<DomainSummary>& domains) {
-  std::vector<std::vector<std::string>> rows = {
-      {"domain", "role", "nodes", "edges", "features", "nonzeros", "isolated", "majority"}};
+  Table table;
+  table.head = {"domain", "role", "nodes", "edges", "features", "nonzeros", "isolated", "majority"};
   const bool sets = domains.front().graphs > 0;
-  if (sets) rows[0].insert(rows[0].end(), {"graphs", "nodes/graph", "edges/graph"});
+  if (sets) table.head.insert(table.head.end(), {"graphs", "nodes/graph", "edges/graph"});
   for (const DomainSummary& d : domains) {
-    rows.push_back({d.name, to_string(d.role), std::to_string(d.nodes), std::to_string(d.edges),
-                    std::to_string(d.features), std::to_string(d.feature_nonzeros),
-                    std::to_string(d.isolated), fmt::format("{:.3f}", d.majority_share)});
-    if (!sets) continue;
-    rows.back().insert(rows.back().end(),
-                       {std::to_string(d.graphs), fmt::format("{:.1f}", d.mean_nodes),
-                        fmt::format("{:.1f}", d.mean_edges)});
+    Table::Row row = {d.name,
+                      to_string(d.role),
+                      std::to_string(d.nodes),
+                      std::to_string(d.edges),
+                      std::to_string(d.features),
+                      std::to_string(d.feature_nonzeros),
+                      std::to_string(d.isolated),
+                      fmt::format("{:.3f}", d.majority_share)};
+    if (sets) {
+      row.insert(row.end(), {std::to_string(d.graphs), fmt::format("{:.1f}", d.mean_nodes),
+                             fmt::format("{:.1f}", d.mean_edges)});
+    }
+    table.rows.push_back(row);
   }
-  print_table(rows);
+  print_table(table);
   if (!sets) return;
   print_histogram("nodes of a graph", domains, &DomainSummary::sizes);
   print_histogram("edges into a node", domains, &DomainSummary::degrees);

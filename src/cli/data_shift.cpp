@@ -59,27 +59,25 @@ ordered_json to_json(const DomainShift& shift, bool sets) {
 
 void print_report(const ShiftReport& report, const Task& task) {
   const bool sets = task.level == Level::graph;
-  std::vector<std::pair<std::string, std::string>> shown = {
-      {"features", "features"}, {"column", "column"}, {"spread", "spread"}, {"degrees", "degrees"}};
-  if (sets) {
-    shown.emplace_back("sizes", "sizes");
-  } else {
-    shown.emplace_back("homophily", "homophily");
+  const char* third = sets ? "sizes" : "homophily";
+  const std::vector<std::string> shown = {"features", "column", "spread",    "degrees",
+                                          third,      "labels", "classifier"};
+  Table table;
+  table.head = {"domain", "role", sets ? "graphs" : "nodes"};
+  for (const std::string& what : shown) {
+    table.head.push_back(what == "classifier" ? "AUC" : what);
   }
-  shown.emplace_back("labels", "labels");
-  shown.emplace_back("classifier", "AUC");
-  std::vector<std::vector<std::string>> rows = {{"domain", "role", sets ? "graphs" : "nodes"}};
-  for (const auto& entry : shown) rows[0].push_back(entry.second);
-  rows[0].push_back("verdict");
+  table.head.push_back("verdict");
   for (const DomainShift& shift : report.domains) {
-    rows.push_back({shift.law.name, to_string(shift.role), std::to_string(shift.law.items)});
-    for (const auto& entry : shown) {
-      const ShiftMeasure* measure = shift.find(entry.first);
-      rows.back().push_back(measure ? fmt::format("{:.2f}", measure->value) : "-");
+    Table::Row& row = table.rows.emplace_back();
+    row = {shift.law.name, to_string(shift.role), std::to_string(shift.law.items)};
+    for (const std::string& what : shown) {
+      const ShiftMeasure* measure = shift.find(what);
+      row.push_back(measure ? fmt::format("{:.2f}", measure->value) : "-");
     }
-    rows.back().push_back(to_string(shift.level));
+    row.push_back(to_string(shift.level));
   }
-  print_table(rows);
+  print_table(table);
   fmt::print("\n");
   for (const DomainShift& shift : report.domains) {
     print_wrapped(terminal_text(shift.law.name) + ": ", shift.text);

@@ -13,6 +13,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/system/memory.h"
 #include "grm/core/threads.h"
 #include "grm/io/npz.h"
 #include "grm/version.h"
@@ -66,22 +67,15 @@ Finding examine_threads() {
 }
 
 Finding examine_memory() {
-  std::ifstream in("/proc/meminfo");
-  double total = 0, available = 0, kib = 0;
-  std::string key, unit;
-  while (in >> key >> kib && std::getline(in, unit)) {
-    if (key == "MemTotal:") total = kib * 1024;
-    if (key == "MemAvailable:") available = kib * 1024;
-  }
-  std::ifstream group("/sys/fs/cgroup/memory.max");
-  if (double most = 0; group >> most && most < total)
-    total = most, available = std::min(available, most);
+  const SystemMemory here = system_memory();
   Finding memory{"memory",
-                 fmt::format("{} free of {}", bytes_text(available), bytes_text(total)),
+                 here.total > 0
+                     ? fmt::format("{} free of {}", bytes_text(here.free), bytes_text(here.total))
+                     : "unknown",
                  Mark::ok,
                  "",
                  {}};
-  if (total > 0 && available < kGiB) {
+  if (here.free < kGiB) {
     memory.level = Mark::fix;
     memory.advice = "less than 1 GiB is free: end other programs, or train on smaller data";
   }

@@ -16,7 +16,8 @@ int eval(const std::string& path, const Common& common) {
   LoadedModel model = load_model(path, common.data_context());
   const Stopwatch watch;
   ordered_json domains = ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"domain", "role", to_string(model.task.metric)}};
+  Table table, found;
+  table.head = {"domain", "role", to_string(model.task.metric)};
   std::vector<ConstantAnswer> constants;
   BeforeAfter test;
   ordered_json out = {{"run", path},
@@ -37,9 +38,9 @@ int eval(const std::string& path, const Common& common) {
     constants = constant_answers(to_string(model.task.metric), constant, own);
     const auto line = [&](const std::string& name, const std::string& of, double value,
                           const auto& get) {
-      rows.push_back({name, of, fmt::format("{:.2f}", value)});
+      table.rows.push_back({name, of, fmt::format("{:.2f}", value)});
       for (const ConstantAnswer& answer : constants) {
-        rows.back().push_back(fmt::format("{:.2f}", get(answer.scores)));
+        table.rows.back().push_back(fmt::format("{:.2f}", get(answer.scores)));
       }
     };
     for (size_t k = 0; k < scores.size(); ++k) {
@@ -52,7 +53,7 @@ int eval(const std::string& path, const Common& common) {
       add_reliability(domains.back(), reliable);
       line(scores[k].domain, to_string(role), scores[k].value,
            [&](const std::vector<DomainScore>& all) { return all[k].value; });
-      rows.back().push_back(fmt::format("{:.2f}", reliable.after.ece));
+      table.rows.back().push_back(fmt::format("{:.2f}", reliable.after.ece));
     }
     if (role != Role::test) continue;
     test = before_after(groups, model.temperature);
@@ -61,21 +62,21 @@ int eval(const std::string& path, const Common& common) {
     line("Min", "", min_score(scores), min_score);
     line("Avg", "", mean_score(scores), mean_score);
   }
-  for (const ConstantAnswer& answer : constants) rows[0].push_back(answer.name);
-  rows[0].push_back("ECE");
+  for (const ConstantAnswer& answer : constants) table.head.push_back(answer.name);
+  table.head.push_back("ECE");
   out["domains"] = domains;
   add_reliability(out["test"], test);
   // Data that knows which edges make its labels: how well the method's scores find them.
-  std::vector<std::vector<std::string>> found = {
-      {"edges found", "ROC-AUC", "mean per graph", "precision@k", "graphs"}};
+  found.head = {"edges found", "ROC-AUC", "mean per graph", "precision@k", "graphs"};
   for (const Explanation& e : explanations(*model.method, model.task, Role::test)) {
     out["explanations"].push_back({{"domain", e.domain},
                                    {"roc_auc", e.auc},
                                    {"roc_auc_per_graph", e.graph_auc},
                                    {"precision_at_k", e.precision},
                                    {"graphs", e.graphs}});
-    found.push_back({e.domain, fmt::format("{:.2f}", e.auc), fmt::format("{:.2f}", e.graph_auc),
-                     fmt::format("{:.2f}", e.precision), std::to_string(e.graphs)});
+    found.rows.push_back({e.domain, fmt::format("{:.2f}", e.auc),
+                          fmt::format("{:.2f}", e.graph_auc), fmt::format("{:.2f}", e.precision),
+                          std::to_string(e.graphs)});
   }
   // A score belongs to the data that it was computed on.
   ordered_json changed = ordered_json::array();
@@ -86,10 +87,10 @@ int eval(const std::string& path, const Common& common) {
   if (common.json) {
     print_json(out);
   } else {
-    print_table(rows);
+    print_table(table);
     if (constants.size() > 1) print_wrapped("", constants_note(constants));
     print_reliability(test, model.temperature);
-    if (found.size() > 1) {
+    if (!found.rows.empty()) {
       fmt::print("\n");
       print_table(found);
     }

@@ -33,14 +33,15 @@ void print_edges(const ItemExplanation& e, int64_t top) {
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->weight > b->weight; });
   order.resize(std::min(order.size(), static_cast<size_t>(top)));
-  std::vector<std::vector<std::string>> rows = {{"heaviest edges", "weight", "spread", "fate"}};
+  Table table;
+  table.head = {"heaviest edges", "weight", "spread", "fate"};
   for (const ExplainedEdge* edge : order) {
-    rows.push_back({e.nodes[edge->source].name + " - " + e.nodes[edge->target].name,
-                    fmt::format("{:.4f}", edge->weight), fmt::format("{:.4f}", edge->spread),
-                    to_string(edge->fate)});
+    table.rows.push_back({e.nodes[edge->source].name + " - " + e.nodes[edge->target].name,
+                          fmt::format("{:.4f}", edge->weight), fmt::format("{:.4f}", edge->spread),
+                          to_string(edge->fate)});
   }
   fmt::print("\n");
-  print_table(rows);
+  print_table(table);
 }
 
 void print_distances(const ItemExplanation& e) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli.h"
+#include "grm/core/lists.h"
 #include "grm/methods/method.h"
 #include "grm/train/config.h"
 #include "terminal.h"
@@ -68,9 +69,7 @@ int list_options(const Common& common, bool markdown) {
     // A method of both levels has an entry for each; what they share is listed once.
     ordered_json& known = out["method"][entry.name];
     if (known.is_null()) known = ordered_json::array();
-    for (const ordered_json& row : rows(list)) {
-      if (std::find(known.begin(), known.end(), row) == known.end()) known.push_back(row);
-    }
+    for (const ordered_json& row : rows(list)) add_once(known, row);
   }
   print_json(out);
   return 0;

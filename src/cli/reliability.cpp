@@ -37,19 +37,19 @@ void add_reliability(ordered_json& entry, const BeforeAfter& both) {
 void print_reliability(const BeforeAfter& both, double temperature) {
   const Reliability& r = both.after;
   if (r.items == 0) return;
-  std::vector<std::vector<std::string>> rows = {
-      {"test items by confidence", "items", "confidence", "right"}};
+  Table table;
+  table.head = {"test items by confidence", "items", "confidence", "right"};
   for (size_t k = 0; k < r.bins.size(); ++k) {
     const ReliabilityBin& bin = r.bins[k];
     if (bin.count == 0) continue;
-    rows.push_back({fmt::format("{:.0f} to {:.0f}", bound(k), bound(k + 1)),
-                    std::to_string(bin.count), fmt::format("{:.1f}", bin.confidence),
-                    fmt::format("{:.1f}", bin.accuracy)});
+    table.rows.push_back({fmt::format("{:.0f} to {:.0f}", bound(k), bound(k + 1)),
+                          std::to_string(bin.count), fmt::format("{:.1f}", bin.confidence),
+                          fmt::format("{:.1f}", bin.accuracy)});
   }
-  rows.push_back({"all", std::to_string(r.items), fmt::format("{:.1f}", r.confidence),
-                  fmt::format("{:.1f}", r.accuracy)});
+  table.rows.push_back({"all", std::to_string(r.items), fmt::format("{:.1f}", r.confidence),
+                        fmt::format("{:.1f}", r.accuracy)});
   fmt::print("\n");
-  print_table(rows);
+  print_table(table);
   print_wrapped("",
                 fmt::format("expected calibration error (ECE) {:.2f}, without the temperature of "
                             "{:.3g} {:.2f}",

@@ -5,6 +5,7 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/log.h"
+#include "grm/core/text.h"
 #include "grm/report/html_report.h"
 #include "grm/study/spec.h"
 #include "study_table.h"
@@ -22,13 +23,11 @@ struct ReportFlags {
 
 std::string command_line(const ReportFlags& flags) {
   std::string command = "grm report";
-  const auto add = [&](const std::string& word) { command += " " + report::shell_word(word); };
+  const auto add = [&](const std::string& word) { command += " " + shell_word(word); };
   const auto add_list = [&](const char* flag, const std::vector<std::string>& words) {
-    std::string list;
-    for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
-    if (list.empty()) return;
+    if (words.empty()) return;
     add(flag);
-    add(list);
+    add(joined(words, ","));
   };
   for (const std::string& run : flags.runs) add(run);
   if (!flags.study.empty()) {

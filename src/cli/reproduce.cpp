@@ -1,4 +1,5 @@
 #include "grm/report/reproduce.h"
+#include "grm/core/lists.h"
 #include "grm/core/text.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ int print_published(const report::Target& target, const ReproduceFlags& flags) {
   }
   for (const std::string& id : target.tables) {
     const std::string text =
-        study::render(report::Published::embedded().layout(id), layout_format(flags.format));
+        table_text(report::Published::embedded().layout(id), table_format(flags.format), false);
     fmt::print("{}\n", text);
   }
   return 0;
@@ -180,7 +181,7 @@ int reproduce(const ReproduceFlags& flags, const Common& common) {
   } else if (flags.format == "csv") {
     text = study::summary_csv(made.table);
   } else {
-    text = report::render(made, layout_format(flags.format));
+    text = report::render(made, table_format(flags.format));
   }
   std::fputs(text.c_str(), stdout);
   const report::ReportFiles files = report::write_report(made, results, flags.options, flags.out);
@@ -195,10 +196,8 @@ void add_reproduce(CLI::App& app, Common& common, Action& action) {
   CLI::App* verb = app.add_subcommand("reproduce", "a table or figure of the GRM paper");
   auto flags = std::make_shared<ReproduceFlags>();
   add_common(*verb, common, true);
-  std::string names;
-  for (const report::Target& target : report::targets()) {
-    names += (names.empty() ? "" : ", ") + target.name;
-  }
+  const std::string names =
+      joined(report::targets(), ", ", [](const report::Target& target) { return target.name; });
   verb->add_option("target", flags->target, names)->required();
   verb->add_flag("--quick", flags->quick, "fewer seeds and epochs: minutes instead of hours");
   add_filters(*verb, flags->options);

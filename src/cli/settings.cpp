@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grm/core/lists.h"
 #include "grm/data/dataset.h"
 #include "grm/methods/method.h"
 #include "grm/train/config.h"
@@ -29,10 +30,7 @@ void add(std::vector<SettingKey>& keys, const std::string& section, const Option
     auto found = std::find_if(keys.begin(), keys.end(),
                               [&](const SettingKey& key) { return key.name == name; });
     if (found == keys.end()) found = keys.insert(keys.end(), {name, {}});
-    for (const std::string& word : values_of(option)) {
-      auto& values = found->values;
-      if (std::find(values.begin(), values.end(), word) == values.end()) values.push_back(word);
-    }
+    for (const std::string& word : values_of(option)) add_once(found->values, word);
   }
 }
 

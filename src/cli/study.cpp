@@ -130,7 +130,8 @@ int run(const StudyFlags& flags, const Common& common, bool tune) {
 
 int list_studies(const Common& common) {
   ordered_json all = ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"study", "cells", "minutes", "about"}};
+  Table table;
+  table.head = {"study", "cells", "minutes", "about"};
   for (const std::string& name : study::ready_studies()) {
     const study::StudySpec spec = study::load_spec(name);
     const size_t cells = expand(spec).size();
@@ -138,14 +139,14 @@ int list_studies(const Common& common) {
                    {"about", spec.about},
                    {"cells", cells},
                    {"expected_minutes", spec.expected_minutes}});
-    rows.push_back({name, std::to_string(cells),
-                    spec.expected_minutes > 0 ? fmt::format("{:g}", spec.expected_minutes) : "?",
-                    spec.about});
+    table.rows.push_back(
+        {name, std::to_string(cells),
+         spec.expected_minutes > 0 ? fmt::format("{:g}", spec.expected_minutes) : "?", spec.about});
   }
   if (common.json)
     print_json({{"studies", all}});
   else
-    print_table(rows);
+    print_table(table);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "grm/core/lists.h"
 #include "grm/core/text.h"
 #include "grm/study/tune.h"
 #include "study.h"
@@ -66,18 +67,18 @@ ordered_json study_json(const study::Store& store, const study::StudyRow& row) {
 }
 
 void print_winners(const study::Store& store, const std::string& name) {
-  std::vector<std::vector<std::string>> rows = {{"winner", "trial", "validation", "values"}};
+  Table table;
+  table.head = {"winner", "trial", "validation", "values"};
   for (const study::Winner& w : study::winners(store, name)) {
-    std::string values;
-    for (const study::Setting& setting : w.values) {
-      values += (values.empty() ? "" : ", ") + setting.key + " = " + setting.value;
-    }
-    rows.push_back(
+    const std::string values = joined(w.values, ", ", [](const study::Setting& setting) {
+      return setting.key + " = " + setting.value;
+    });
+    table.rows.push_back(
         {fmt::format("{} {}{}{}", w.dataset, w.method, w.variant.empty() ? "" : " ", w.variant),
          fmt::format("{} of {}", w.trial, w.trials), fmt::format("{:.1f}", w.validation),
          values.empty() ? "as it stands" : values});
   }
-  if (rows.size() > 1) print_table(rows);
+  if (!table.rows.empty()) print_table(table);
 }
 
 void print_study(const study::Store& store, const study::StudyRow& row) {

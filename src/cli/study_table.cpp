@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "checks.h"
@@ -6,6 +8,7 @@
 #include "grm/report/published.h"
 #include "grm/study/store.h"
 #include "study_table.h"
+#include "terminal.h"
 
 namespace grm::cli {
 namespace {
@@ -34,12 +37,12 @@ std::string results_text(const TableFlags& flags, const report::Results& results
   if (flags.format == "json") return study::table_json(table);
   if (flags.format == "summary-csv") return study::summary_csv(table);
   std::string out;
-  const study::Format format = layout_format(flags.format);
-  for (const study::Layout& layout : flags.domains ? domain_layouts(table) : score_layouts(table)) {
-    out += layout_text(layout, format, !flags.out.empty()) + "\n";
+  const Format format = table_format(flags.format);
+  for (const Table& layout : flags.domains ? domain_layouts(table) : score_layouts(table)) {
+    out += table_text(layout, format, !flags.out.empty()) + "\n";
   }
-  const study::Layout missing = study::missing_layout(table.missing);
-  if (!missing.rows.empty()) out += layout_text(missing, format, !flags.out.empty());
+  const Table missing = study::missing_layout(table.missing);
+  if (!missing.rows.empty()) out += table_text(missing, format, !flags.out.empty());
   return out;
 }
 
@@ -75,9 +78,14 @@ void add_names(CLI::App& verb, TableFlags& flags) {
 
 }  // namespace
 
-study::Format layout_format(const std::string& name) {
-  if (name == "markdown") return study::Format::markdown;
-  return name == "latex" ? study::Format::latex : study::Format::text;
+Format table_format(const std::string& name) {
+  if (name == "markdown") return Format::markdown;
+  return name == "latex" ? Format::latex : Format::text;
+}
+
+std::string table_text(const Table& table, Format format, bool to_file) {
+  if (format != Format::text || to_file) return render(table, format);
+  return text_table(table, line_width(STDOUT_FILENO), colour_on(STDOUT_FILENO));
 }
 
 void add_filters(CLI::App& verb, study::TableOptions& options) {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "grm/core/text.h"
 
 // What a terminal can show: colour, a bar, and how much fits on a line.
 namespace grm::cli {
@@ -24,15 +25,6 @@ std::string ink(int file, Ink ink, const std::string& text);
 /// Columns of a line on `file`: $COLUMNS, else what the terminal says; 0 where nothing limits it.
 size_t line_width(int file);
 constexpr size_t kUsualWidth = 80;  // of a terminal that does not tell
-
-/// Columns that a UTF-8 text takes.
-size_t shown_width(const std::string& text);
-
-/// The text cut to `width` columns, with "..." at its end if something was cut.
-std::string shortened(const std::string& text, size_t width);
-
-/// Lines of at most `width` columns (0: one line), cut between words where there are any.
-std::vector<std::string> wrapped(const std::string& text, size_t width);
 
 /// Prints `head` and the text behind it on stdout; further lines begin below the text, as far in as
 /// `head` reaches.

@@ -144,19 +144,16 @@ ordered_json to_json(const TrainedColumn& column, const Task& task) {
 }
 
 // The highest score of each row, where there are methods to choose from; the last row is time.
-std::set<std::pair<size_t, size_t>> best_cells(const std::vector<std::vector<std::string>>& rows,
-                                               size_t methods) {
-  std::set<std::pair<size_t, size_t>> best;
-  if (methods < 2) return best;
-  for (size_t r = 1; r + 1 < rows.size(); ++r) {
-    const auto score = [&](size_t c) { return std::strtod(rows[r][c].c_str(), nullptr); };
+void mark_best(Table& table, size_t methods) {
+  table.stars = false;
+  if (methods < 2) return;
+  for (size_t r = 0; r + 1 < table.rows.size(); ++r) {
+    Table::Row& row = table.rows[r];
+    const auto score = [&](size_t c) { return std::strtod(row[c].text.c_str(), nullptr); };
     double highest = score(1);
     for (size_t c = 2; c <= methods; ++c) highest = std::max(highest, score(c));
-    for (size_t c = 1; c <= methods; ++c) {
-      if (score(c) == highest) best.insert({r, c});
-    }
+    for (size_t c = 1; c <= methods; ++c) row[c].best = score(c) == highest;
   }
-  return best;
 }
 
 void print_results(const std::vector<TrainedColumn>& columns, const Task& task) {
@@ -167,13 +164,14 @@ void print_results(const std::vector<TrainedColumn>& columns, const Task& task) 
   const bool many = columns.front().runs.size() > 1;
   std::vector<ConstantAnswer> constants;  // none under train.test = never
   if (!columns.front().summary.test.empty()) constants = constant_answers(task, Role::test);
-  std::vector<std::vector<std::string>> rows = {{task.name + ", " + to_string(task.metric)}};
-  for (const TrainedColumn& column : columns) rows[0].push_back(column.title);
-  for (const ConstantAnswer& answer : constants) rows[0].push_back(answer.name);
+  Table table;
+  table.head = {task.name + ", " + to_string(task.metric)};
+  for (const TrainedColumn& column : columns) table.head.push_back(column.title);
+  for (const ConstantAnswer& answer : constants) table.head.push_back(answer.name);
   const auto line = [&](const std::string& name, const auto& of, const auto& of_constant) {
-    rows.push_back({name});
-    for (const TrainedColumn& c : columns) rows.back().push_back(of(c));
-    for (const ConstantAnswer& answer : constants) rows.back().push_back(of_constant(answer));
+    Table::Row& row = table.rows.emplace_back(1, name);
+    for (const TrainedColumn& c : columns) row.push_back(of(c));
+    for (const ConstantAnswer& answer : constants) row.push_back(of_constant(answer));
   };
   const auto no_constant = [](const ConstantAnswer&) { return std::string(); };
   const auto tenths = [](double value) { return fmt::format("{:.1f}", value); };
@@ -196,7 +194,8 @@ void print_results(const std::vector<TrainedColumn>& columns, const Task& task) 
       no_constant);
   line(
       "seconds", [&](const TrainedColumn& c) { return tenths(c.seconds); }, no_constant);
-  print_table(rows, best_cells(rows, columns.size()));
+  mark_best(table, columns.size());
+  print_table(table);
   if (constants.size() > 1) print_wrapped("", constants_note(constants));
   for (const std::string& note : task.notes) print_wrapped("note: ", note);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -92,6 +93,57 @@ std::string csv_cell(const std::string& text) {
     out += c;
   }
   return out + "\"";
+}
+
+std::string html_escape(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  uint32_t code = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t length = sequence(rest, code);
+    const bool control = (code < 0x20 && code != '\n' && code != '\t') || code == 0x7F;
+    if (length == 0 || control) {
+      out += "\uFFFD";
+    } else if (rest[0] == '&') {
+      out += "&amp;";
+    } else if (rest[0] == '<') {
+      out += "&lt;";
+    } else if (rest[0] == '>') {
+      out += "&gt;";
+    } else if (rest[0] == '"') {
+      out += "&quot;";
+    } else if (rest[0] == '\'') {
+      out += "&#39;";
+    } else {
+      out += rest.substr(0, length);
+    }
+    rest.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
+std::string shell_quoted(const std::string& text) {
+  return "'" + replaced(text, {{"'", "'\\''"}}) + "'";
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-./:=,+@%") == std::string::npos;
+  return plain ? text : shell_quoted(text);
+}
+
+std::string replaced(const std::string& text,
+                     const std::vector<std::pair<std::string, std::string>>& table) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const auto hit = std::find_if(table.begin(), table.end(), [&](const auto& entry) {
+      return text.compare(at, entry.first.size(), entry.first) == 0;
+    });
+    out += hit == table.end() ? text.substr(at, 1) : hit->second;
+    at += hit == table.end() ? 1 : hit->first.size();
+  }
+  return out;
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {

@@ -8,7 +8,9 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/lists.h"
 #include "grm/core/log.h"
+#include "grm/core/toml_text.h"
 #include "grm/io/npz_write.h"
 
 namespace grm {
@@ -53,26 +55,8 @@ bool plain_word(const std::string& text) {
   return !text.empty() && text[0] != '.';
 }
 
-// A basic string of TOML.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\u{:04X}", static_cast<int>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 std::string list_of(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + quoted(word);
-  return "[" + out + "]";
+  return "[" + joined(words, ", ", toml_string) + "]";
 }
 
 // Comments must not end early.
@@ -148,8 +132,9 @@ std::string own_description(const Task& task, const std::string& origin) {
   std::string text = comment("Written by 'grm data convert' from " + origin + ".");
   for (const std::string& note : task.notes) text += comment("Note: " + note);
   text += fmt::format("name = {}\nlevel = {}\nmetric = {}\nloss = {}\nclasses = {}\n",
-                      quoted(short_name(task)), quoted(to_string(task.level)),
-                      quoted(to_string(task.metric)), quoted(to_string(task.loss)), task.classes);
+                      toml_string(short_name(task)), toml_string(to_string(task.level)),
+                      toml_string(to_string(task.metric)), toml_string(to_string(task.loss)),
+                      task.classes);
   if (!task.label_names.empty()) text += fmt::format("labels = {}\n", list_of(task.label_names));
   std::string groups;
   for (const Role role : {Role::train, Role::validation, Role::test}) {
@@ -157,7 +142,7 @@ std::string own_description(const Task& task, const std::string& origin) {
     for (const Domain& domain : task.domains(role)) {
       names.push_back(domain.name);
       if (domain.group == domain.name) continue;
-      groups += fmt::format("{} = {}\n", quoted(domain.name), quoted(domain.group));
+      groups += fmt::format("{} = {}\n", toml_string(domain.name), toml_string(domain.group));
     }
     text += fmt::format("\n[{}]\ndomains = {}\n", to_string(role), list_of(names));
   }

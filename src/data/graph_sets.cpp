@@ -144,4 +144,16 @@ void add_reverse_edges(Domain& domain) {
   if (truth.defined()) truth = truth.index_select(0, both.pair);
 }
 
+void Treatment::operator()(Domain& domain) {
+  Graph& graph = domain.graph;
+  if (symmetrise_ && graph.level() == Level::graph) {
+    add_reverse_edges(domain);
+  } else if (symmetrise_) {
+    AdjacencyPtr& both = done_[graph.edges.get()];
+    if (!both) both = symmetrised(*graph.edges);
+    graph.edges = both;
+  }
+  if (centre_ == Centring::domain) graph.x = graph.x.centred();
+}
+
 }  // namespace grm

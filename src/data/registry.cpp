@@ -1,8 +1,7 @@
 #include <torch/types.h>
 
-#include <map>
-
 #include "grm/core/error.h"
+#include "grm/core/text.h"
 #include "grm/data/dataset.h"
 #include "grm/data/graph_sets.h"
 #include "grm/data/own_data.h"
@@ -55,12 +54,10 @@ const DatasetEntry& find_dataset(const std::string& name) {
     if (entry.name == name) return entry;
     known.push_back(entry.name);
   }
-  std::string listed;
-  for (const std::string& word : known) listed += (listed.empty() ? "" : ", ") + word;
   if (is_own_data(name)) return own_entry(name);
   fail(ErrorKind::config,
        "'{}' is not a dataset{}; known: {}; own data is given as a path: ./{} or its dataset.toml",
-       name, did_you_mean(name, known), listed, name);
+       name, did_you_mean(name, known), joined(known), name);
 }
 
 DatasetChoice::DatasetChoice(const DatasetEntry& entry) : entry_(&entry), dataset_(entry.make()) {
@@ -75,18 +72,9 @@ DatasetChoice::DatasetChoice(const DatasetChoice& other) : DatasetChoice(other.e
 
 Task DatasetChoice::load(const DataContext& context) const {
   Task task = dataset_->load(context);
-  std::map<const Adjacency*, AdjacencyPtr> done;  // several domains may share one topology
+  Treatment treat(dataset_->symmetrise, dataset_->centre);
   for (std::vector<Domain>* domains : {&task.training, &task.validation, &task.test}) {
-    for (Domain& domain : *domains) {
-      if (dataset_->symmetrise && domain.graph.level() == Level::graph) {
-        add_reverse_edges(domain);
-      } else if (dataset_->symmetrise) {
-        AdjacencyPtr& both = done[domain.graph.edges.get()];
-        if (!both) both = symmetrised(*domain.graph.edges);
-        domain.graph.edges = both;
-      }
-      if (dataset_->centre == Centring::domain) domain.graph.x = domain.graph.x.centred();
-    }
+    for (Domain& domain : *domains) treat(domain);
   }
   check_task(task);
   return task;

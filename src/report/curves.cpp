@@ -8,10 +8,9 @@
 #include "grm/core/error.h"
 #include "grm/core/files.h"
 #include "grm/core/json.h"
-#include "grm/core/toml_library.h"
 #include "grm/study/dataset_names.h"
+#include "grm/train/recorded_config.h"
 #include "grm/train/summary.h"
-#include "html_setup.h"
 
 namespace grm::report {
 namespace {
@@ -60,18 +59,10 @@ Group identify(const std::string& folder) {
   const std::string path = folder + "/config.toml";
   Group group;
   group.config = read_file(path);
-  toml::table file;
-  try {
-    file = parse_toml(group.config, path);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorKind::data, "{}:{}: {}", path, error.source().begin.line,
-         std::string(error.description()));
-  }
-  group.dataset = file["dataset"]["name"].value_or(std::string("unknown"));
-  group.label = file["method"]["name"].value_or(std::string("unknown"));
-  const std::string preset = file["method"]["preset"].value_or(std::string());
-  if (!preset.empty()) group.label += ":" + preset;
-  if (group.config.rfind("seed", 0) == 0) group.config.erase(0, group.config.find('\n'));
+  const ConfigHead head = config_head(group.config, path);
+  group.dataset = head.dataset;
+  group.label = head.method_text();
+  group.config = without_seed_line(group.config);
   return group;
 }
 

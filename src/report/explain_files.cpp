@@ -1,40 +1,15 @@
 #include "grm/report/explain_files.h"
 
 #include <fmt/core.h>
-#include <poll.h>
-#include <signal.h>
 
 #include <filesystem>
-#include <optional>
 
-#include "../study/process.h"
-#include "grm/core/clock.h"
 #include "grm/core/files.h"
+#include "grm/core/system/process.h"
 
 namespace grm::report {
-namespace {
 
 namespace fs = std::filesystem;
-
-// Runs a program for at most `seconds`; returns what went wrong, "" if nothing.
-std::string run_bounded(const std::vector<std::string>& argv, double seconds) {
-  study::ChildProcess child(argv);
-  const Stopwatch watch;
-  while (true) {
-    pollfd waits{child.output(), POLLIN, 0};
-    poll(&waits, 1, 50);
-    child.read_output();
-    if (const std::optional<std::string> end = child.ended()) return *end;
-    if (watch.seconds() > seconds) {
-      child.send(SIGKILL);
-      return fmt::format("it was stopped after {:g} s", seconds);
-    }
-    // The other end of a closed channel is always ready.
-    if ((waits.revents & POLLHUP) != 0) poll(nullptr, 0, 20);
-  }
-}
-
-}  // namespace
 
 ExplanationFiles write_explanation(const ExplainedRuns& explained, const std::string& folder,
                                    double seconds) {
@@ -63,7 +38,7 @@ ExplanationFiles write_explanation(const ExplainedRuns& explained, const std::st
     const std::string part = base + "." + kind + ".part", whole = base + "." + kind;
     std::vector<std::string> argv = {neato, "-n2", "-T" + kind, base + ".dot", "-o", part};
     if (kind == "png") argv.insert(argv.begin() + 1, "-Gdpi=144");
-    std::string trouble = run_bounded(argv, seconds);
+    std::string trouble = run_program(argv, seconds);
     if (trouble.empty()) {
       fs::rename(part, whole, code);
       if (code) trouble = code.message();

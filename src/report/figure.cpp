@@ -1,22 +1,16 @@
 #include "grm/report/figure.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
-#include "grm/report/html_report.h"
+#include "grm/core/system/process.h"
+#include "grm/core/text.h"
 
 namespace grm::report {
 namespace {
@@ -29,20 +23,15 @@ constexpr const char* kColours[] = {"#777777", "#E69F00", "#56B4E9", "#8A7A00", 
                                     "#009E73", "#0072B2", "#D55E00", "#000000"};
 constexpr int kSymbols[] = {6, 5, 9, 13, 11, 4, 8, 12, 7};
 constexpr size_t kStyles = std::size(kColours);
+constexpr double kSeconds = 3600;  // that gnuplot may take
 
 // Text in single quotes, where gnuplot expands nothing; a quote is doubled, a control character
 // would end the line.
 std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += ' ';
-    } else {
-      out += c;
-      if (c == '\'') out += c;
-    }
-  }
-  return out + "'";
+  std::string out = replaced(text, {{"'", "''"}});
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  return "'" + out + "'";
 }
 
 // One line of a comment.
@@ -121,40 +110,6 @@ std::string bar_plots(const Figure& figure, const std::string& data) {
         data, k, offset, 0.25 * width));
   }
   return out;
-}
-
-// Runs `program script` in `folder` without a shell; returns what went wrong, "" if nothing.
-std::string run_in(const std::string& folder, const std::string& program,
-                   const std::string& script) {
-  int channel[2];
-  if (pipe2(channel, O_CLOEXEC) != 0) return std::strerror(errno);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, channel[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, channel[1], STDERR_FILENO);
-  std::string name = program, argument = script;
-  char* arguments[] = {name.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int code = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(channel[1]);
-  std::string said;
-  if (code == 0) {
-    char buffer[4096];
-    ssize_t got;
-    while ((got = read(channel[0], buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR)) {
-      if (got > 0) said.append(buffer, static_cast<size_t>(got));
-    }
-  }
-  close(channel[0]);
-  if (code != 0) return std::strerror(code);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  return said.empty() ? fmt::format("it ended with status {}", status) : said;
 }
 
 }  // namespace
@@ -252,7 +207,7 @@ FigureFiles write_figure(const Figure& figure, const std::string& folder) {
                                 figure.name, how);
     return files;
   }
-  const std::string trouble = run_in(folder, gnuplot, stem + ".gp");
+  const std::string trouble = run_program({gnuplot, stem + ".gp"}, kSeconds, folder);
   for (const char* ending : {".svg", ".pdf"}) {
     if (trouble.empty() && fs::exists(base + ending)) files.written.push_back(base + ending);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "grm/core/lists.h"
 #include "grm/report/html.h"
 #include "html_axis.h"
 #include "html_style.h"
@@ -227,8 +228,8 @@ std::string legend(const Figure& figure) {
 }
 
 // The numbers behind a picture, for those who do not see it.
-study::Layout numbers(const Figure& figure) {
-  study::Layout layout;
+Table numbers(const Figure& figure) {
+  Table layout;
   if (!figure.categories.empty()) {
     layout.head = {""};
     for (const std::string& name : figure.categories) layout.rows.push_back({{name}});
@@ -272,8 +273,8 @@ std::string html_chart(const Figure& figure) {
   }
   out += "</figcaption>\n";
   if (drawing.empty()) return out + html_paragraph("There are no numbers to draw.") + "</figure>\n";
-  std::string names;
-  for (const Series& series : figure.series) names += (names.empty() ? "" : ", ") + series.name;
+  const std::string names =
+      joined(figure.series, ", ", [](const Series& series) { return series.name; });
   out += fmt::format(
              "<svg class=\"chart\" role=\"img\" aria-label=\"{}\" ",
              html_escape(fmt::format("{}: {}. The numbers follow below.", figure.title, names))) +

@@ -9,7 +9,7 @@
 #include "grm/train/explain_choice.h"
 #include "grm/train/explain_runs.h"
 #include "grm/train/model_file.h"
-#include "html_setup.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::report {
 namespace {

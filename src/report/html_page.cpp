@@ -6,71 +6,11 @@
 namespace grm::report {
 namespace {
 
-constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-// Length of the UTF-8 sequence at `at`, 0 if there is none (RFC 3629: no overlong forms, no
-// surrogates, nothing above U+10FFFF).
-size_t utf8_length(const std::string& text, size_t at) {
-  const auto byte = [&](size_t k) {
-    return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u;
-  };
-  const auto follows = [&](size_t k) { return (byte(k) & 0xC0u) == 0x80u; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return follows(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead < 0xF0) {
-    const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead < 0xF5) {
-    const bool overlong = lead == 0xF0 && byte(1) < 0x90;
-    const bool beyond = lead == 0xF4 && byte(1) >= 0x90;
-    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
-
 bool is_anchor(const std::string& id) {
   return !id.empty() && id.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos;
 }
 
 }  // namespace
-
-std::string html_escape(const std::string& text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_length(text, at);
-    const char c = text[at];
-    if (length == 0) {
-      out += kReplacement;
-      ++at;
-      continue;
-    }
-    if (length > 1) {
-      out.append(text, at, length);
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\'') {
-      out += "&#39;";
-    } else if (c == '\n' || c == '\t') {
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += kReplacement;
-    } else {
-      out += c;
-    }
-    at += length;
-  }
-  return out;
-}
 
 std::string shortened(const std::string& text, size_t most) {
   size_t count = 0, at = 0;

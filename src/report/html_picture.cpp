@@ -73,12 +73,12 @@ std::vector<std::string> facts_of(const ItemExplanation& e, const Stability& sta
 }
 
 // The heaviest edges of both kinds, by name.
-study::Layout heaviest(const ItemExplanation& e, const DrawnEdges& drawn) {
+Table heaviest(const ItemExplanation& e, const DrawnEdges& drawn) {
   std::vector<const ExplainedEdge*> order = drawn.edges;
   std::stable_sort(order.begin(), order.end(), [](const ExplainedEdge* a, const ExplainedEdge* b) {
     return a->weight > b->weight;
   });
-  study::Layout layout;
+  Table layout;
   if (order.empty()) return layout;
   const bool all = order.size() <= kListedEdges;
   order.resize(std::min(order.size(), kListedEdges));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "grm/core/lists.h"
 #include "html_sections.h"
 
 namespace grm::report {
@@ -41,8 +42,8 @@ std::string mean_text(const Calibrated& of, const char* format, Value value) {
   return std::isfinite(mean) ? fmt::format(fmt::runtime(format), mean) : "–";
 }
 
-study::Layout errors_layout(const std::vector<Calibrated>& list) {
-  study::Layout layout;
+Table errors_layout(const std::vector<Calibrated>& list) {
+  Table layout;
   layout.title = "Expected calibration error in percent, mean over the runs";
   layout.label_columns = 2;
   layout.head = {"data",   "method", "temperature",       "before",           "after",
@@ -51,7 +52,7 @@ study::Layout errors_layout(const std::vector<Calibrated>& list) {
   for (const Calibrated& each : list) {
     const auto has_test = each.runs.front()->test.after.items > 0;
     const auto test = [&](const char* format, auto value) {
-      return study::Layout::Entry{has_test ? mean_text(each, format, value) : "–"};
+      return Table::Entry{has_test ? mean_text(each, format, value) : "–"};
     };
     using C = const Calibration&;
     layout.rows.push_back({{each.setup->dataset},
@@ -73,8 +74,8 @@ study::Layout errors_layout(const std::vector<Calibrated>& list) {
 }
 
 // Each test domain by itself.
-study::Layout domains_layout(const std::vector<Calibrated>& list) {
-  study::Layout layout;
+Table domains_layout(const std::vector<Calibrated>& list) {
+  Table layout;
   layout.label_columns = 3;
   layout.head = {"data", "method", "test domain", "before", "after"};
   for (const Calibrated& each : list) {
@@ -147,15 +148,12 @@ std::string reliability_section(const HtmlReport& report) {
       "after the model was chosen; it changes no class and no score. Under a shift the fit need "
       "not hold: compare validation with test.");
   out += html_table(errors_layout(list));
-  const study::Layout domains = domains_layout(list);
+  const Table domains = domains_layout(list);
   if (!domains.rows.empty()) out += html_details("By test domain", html_table(domains));
   std::vector<std::string> datasets;
   for (const Calibrated& each : list) {
     const std::string& dataset = each.setup->dataset;
-    if (each.runs.front()->test.after.items > 0 &&
-        std::find(datasets.begin(), datasets.end(), dataset) == datasets.end()) {
-      datasets.push_back(dataset);
-    }
+    if (each.runs.front()->test.after.items > 0) add_once(datasets, dataset);
   }
   for (const std::string& dataset : datasets) {
     std::vector<Calibrated> some;

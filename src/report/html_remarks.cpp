@@ -6,7 +6,7 @@
 
 #include "grm/core/error.h"
 #include "grm/report/html_report.h"
-#include "html_setup.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::report {
 namespace {

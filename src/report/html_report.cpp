@@ -25,16 +25,11 @@ std::string rule_of(const std::vector<ResultRow>& rows) {
 }
 
 const char* why_no_results(const study::ScoreTable& table) {
-  for (const study::Block& block : table.blocks) {
-    for (const study::DatasetColumn& column : block.datasets) {
-      for (const study::Cell& cell : column.cells) {
-        if (cell.runs > 0 && cell.domains.empty()) {
-          return "the runs of a dataset have no test domain in common";
-        }
-      }
-    }
-  }
-  return "no run has test scores";
+  bool apart = false;
+  for_each_cell(table, [&](const auto&, const auto&, const auto&, const study::Cell& cell) {
+    apart = apart || (cell.runs > 0 && cell.domains.empty());
+  });
+  return apart ? "the runs of a dataset have no test domain in common" : "no run has test scores";
 }
 
 std::string left_out_list(const std::vector<LeftOut>& list) {
@@ -49,11 +44,6 @@ std::string metric_name(const std::string& metric) {
   if (metric == "roc_auc") return "ROC-AUC";
   if (metric == "macro_f1") return "macro F1";
   return metric.empty() ? "score" : metric;
-}
-
-std::string score_text(const MeanStd& score, int64_t runs) {
-  return runs > 1 ? fmt::format("{:.1f} ± {:.1f}", score.mean, score.std)
-                  : fmt::format("{:.1f}", score.mean);
 }
 
 HtmlPage make_page(const HtmlReport& report, study::TableOptions options,

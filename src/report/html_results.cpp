@@ -1,6 +1,7 @@
 // The sections of a report that show scores.
 #include <algorithm>
 
+#include "grm/core/lists.h"
 #include "html_sections.h"
 #include "result_figures.h"
 
@@ -10,21 +11,12 @@ namespace {
 using study::Block;
 using study::Cell;
 using study::DatasetColumn;
-using study::Layout;
+
+using study::domains_of;
+using study::score_text;
 using study::ScoreTable;
 
 constexpr size_t kOpenTables = 3;  // more of them are folded up but for the first
-
-std::vector<std::string> domains_of(const DatasetColumn& column) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  for (const Cell& cell : column.cells) {
-    for (const Cell::DomainRow& row : cell.domains) add(row.domain);
-  }
-  return names;
-}
 
 void note_bars(Figure& figure) {
   for (const Series& series : figure.series) {
@@ -76,13 +68,7 @@ Figure average_figure(const Block& block) {
   figure.y_label = "Avg, percent";
   for (const DatasetColumn& column : block.datasets) figure.categories.push_back(column.dataset);
   for (size_t m = 0; m < block.methods.size(); ++m) {
-    Series series{block.methods[m], {}};
-    for (size_t d = 0; d < block.datasets.size(); ++d) {
-      const Cell& cell = block.datasets[d].cells[m];
-      if (cell.domains.empty()) continue;
-      series.points.push_back(
-          {static_cast<double>(d), cell.avg.ours.mean, cell.avg.ours.std, cell.runs});
-    }
+    Series series = averages(block, m);
     if (!series.points.empty()) figure.series.push_back(std::move(series));
   }
   note_bars(figure);
@@ -127,9 +113,10 @@ std::string results_section(const ScoreTable& table) {
     for (const DatasetColumn& column : block.datasets) {
       if (!any_scores(column)) continue;
       const std::string title = column.dataset + ", " + metric_name(column.metric);
-      Layout layout = study::whole_layout(table, block, column);
+      Table layout = study::whole_layout(table, block, column);
       layout.title = title;
-      std::string body = html_table(layout, column.constants.size());
+      layout.totals = column.constants.size();
+      std::string body = html_table(layout);
       if (domains_of(column).size() > 1) {
         body += grid(html_chart(domain_figure(block, column, title)));
       }
@@ -150,7 +137,7 @@ std::string comparison_section(const ScoreTable& table, const ScoreTable& blocks
     const Block& block = table.blocks[b];
     const bool scored = std::any_of(block.datasets.begin(), block.datasets.end(), any_scores);
     if (block.methods.size() < 2 || !scored) continue;
-    Layout layout = study::score_layouts(table)[b];
+    Table layout = study::score_layouts(table)[b];
     layout.title = "Min and Avg of every method";
     out += html_table(layout);
     if (block.datasets.size() > 1) {
@@ -165,44 +152,33 @@ std::string comparison_section(const ScoreTable& table, const ScoreTable& blocks
 
 std::string published_section(const ScoreTable& table, const Published& published,
                               const std::vector<std::string>& tables) {
-  Layout layout;
+  Table layout;
   layout.label_columns = 3;
   layout.head = {"dataset", "method", "score", "ours", "published", "difference", "runs"};
   std::vector<std::string> datasets;
-  for (const Block& block : table.blocks) {
-    for (const DatasetColumn& column : block.datasets) {
-      for (size_t m = 0; m < block.methods.size(); ++m) {
-        const Cell& cell = column.cells[m];
-        if (cell.domains.empty()) continue;
-        const auto add = [&](const std::string& name, const study::Score& score) {
-          if (!score.published) return;
-          const auto& there = *score.published;
-          layout.rows.push_back(
-              {{column.dataset + (block.name.empty() ? "" : ", block " + block.name)},
-               {block.methods[m]},
-               {name},
-               {score_text(score.ours, cell.runs)},
-               {there.deviation ? fmt::format("{:.1f} ± {:.1f}", there.value, *there.deviation)
-                                : fmt::format("{:.1f}", there.value)},
-               {fmt::format("{:+.1f}", score.ours.mean - there.value)},
-               {std::to_string(cell.runs)}});
-          datasets.push_back(column.dataset);
-        };
-        add("Min", cell.min);
-        add("Avg", cell.avg);
-        for (const Cell::DomainRow& row : cell.domains) add(row.domain, row.score);
-      }
-    }
-  }
+  for_each_cell(table, [&](const Block& block, const DatasetColumn& column,
+                           const std::string& method, const Cell& cell) {
+    if (cell.domains.empty()) return;
+    const auto add = [&](const std::string& name, const study::Score& score) {
+      if (!score.published) return;
+      layout.rows.push_back({column.dataset + (block.name.empty() ? "" : ", block " + block.name),
+                             method, name, score_text(score.ours, cell.runs),
+                             score_text(*score.published),
+                             fmt::format("{:+.1f}", score.ours.mean - score.published->value),
+                             std::to_string(cell.runs)});
+      datasets.push_back(column.dataset);
+    };
+    add("Min", cell.min);
+    add("Avg", cell.avg);
+    for (const Cell::DomainRow& row : cell.domains) add(row.domain, row.score);
+  });
   if (layout.rows.empty()) return "";
   std::string out = html_paragraph("Published: " + published.source() +
                                    ". Differences in percentage points, ours minus published.") +
                     html_table(layout);
   std::vector<std::string> notes;
   for (const std::string& id : tables) {
-    for (const std::string& note : published.notes_of(id, datasets)) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-    }
+    for (const std::string& note : published.notes_of(id, datasets)) add_once(notes, note);
   }
   return out + html_list(notes);
 }

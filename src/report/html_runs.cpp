@@ -6,10 +6,11 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/text.h"
 #include "grm/report/curves.h"
 #include "grm/report/html_report.h"
 #include "grm/train/model_file.h"
-#include "html_setup.h"
+#include "grm/train/recorded_config.h"
 #include "run_names.h"
 
 namespace grm::report {
@@ -114,11 +115,8 @@ std::vector<std::string> numbered_notes(const std::vector<ResultRow>& rows) {
     const size_t number = dataset.find(" #");
     const auto first = configs.find(dataset.substr(0, number));
     if (number == std::string::npos || first == configs.end()) continue;
-    std::string list;
-    for (const std::string& each : dataset_differences(config, first->second)) {
-      list += (list.empty() ? "" : "; ") + each;
-    }
-    notes.push_back(fmt::format("{} is other data than {}: {}", dataset, first->first, list));
+    notes.push_back(fmt::format("{} is other data than {}: {}", dataset, first->first,
+                                joined(dataset_differences(config, first->second), "; ")));
   }
   return notes;
 }

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "html_setup.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::report {
 namespace {
-
-using study::Layout;
 
 constexpr size_t kOpenParts = 2;  // more of them are folded up but for the first
 constexpr size_t kOpenCommands = 12;
@@ -47,21 +45,19 @@ bool knows_truth(const HtmlReport& report) {
   return false;
 }
 
-Layout versions_layout(const Provenance& provenance) {
-  Layout layout;
+Table versions_layout(const Provenance& provenance) {
+  Table layout;
   layout.title = "Made with";
   layout.label_columns = 2;
   layout.head = {"what", "version"};
   for (const auto& [key, values] : provenance.versions) {
-    std::string all;
-    for (const std::string& value : values) all += (all.empty() ? "" : ", ") + value;
-    layout.rows.push_back({{key}, {all}});
+    layout.rows.push_back({key, joined(values)});
   }
   return layout;
 }
 
-Layout hashes_layout(const Provenance& provenance) {
-  Layout layout;
+Table hashes_layout(const Provenance& provenance) {
+  Table layout;
   layout.title = "Data files";
   layout.label_columns = 3;
   layout.head = {"dataset", "file", "SHA-256"};
@@ -91,7 +87,7 @@ std::string shift_section(const HtmlReport& report) {
   std::vector<Part> parts;
   for (const ShiftPart& part : report.shift) {
     std::string body = html_list(part.words);
-    for (const Layout& layout : part.tables) body += html_table(layout);
+    for (const Table& layout : part.tables) body += html_table(layout);
     if (!part.domains.empty()) {
       body += html_details("Verdicts by domain, in words", html_list(part.domains));
     }

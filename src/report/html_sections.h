@@ -27,7 +27,5 @@ std::string repeat_section(const HtmlReport& report);
 
 /// "ROC-AUC" for "roc_auc"; a word for no metric at all.
 std::string metric_name(const std::string& metric);
-/// "81.2 ± 0.5", without the deviation for one run.
-std::string score_text(const MeanStd& score, int64_t runs);
 
 }  // namespace grm::report

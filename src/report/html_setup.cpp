@@ -1,15 +1,15 @@
 // Configurations of runs: what they are called and the commands that repeat them.
-#include "html_setup.h"
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "grm/core/error.h"
 #include "grm/core/json.h"
+#include "grm/core/text.h"
 #include "grm/core/toml_library.h"
 #include "grm/report/html_report.h"
 #include "grm/train/config.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::report {
 namespace {
@@ -41,8 +41,7 @@ std::string command_head(const Setup& setup, const ConfigHead& head) {
     std::string settings;
     if (!settings_for(setup.rows.front()->config, head, settings)) return with_file;
     return fmt::format("grm train --dataset {} --method {}{}", shell_word(head.dataset),
-                       shell_word(head.method + (head.preset.empty() ? "" : ":" + head.preset)),
-                       settings);
+                       shell_word(head.method_text()), settings);
   } catch (const Error&) {  // an option or a folder that is not there any more
     return with_file;
   }
@@ -67,75 +66,6 @@ std::string command_tail(const std::string& environment) {
 }
 
 }  // namespace
-
-std::map<std::string, std::string> config_values(const std::string& config) {
-  std::map<std::string, std::string> lines;
-  std::istringstream in(config);
-  std::string line, section;
-  while (std::getline(in, line)) {
-    const size_t equals = line.find(" = ");
-    if (!line.empty() && line[0] == '[') {
-      section = line.substr(1, line.find(']') - 1);
-    } else if (equals != std::string::npos) {
-      lines[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
-    }
-  }
-  return lines;
-}
-
-ConfigHead config_head(const std::string& config, const std::string& origin) {
-  toml::table file;
-  try {
-    file = parse_toml(config, origin);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorKind::data, "{}:{}: {}", origin, error.source().begin.line,
-         std::string(error.description()));
-  }
-  ConfigHead head;
-  head.dataset = file["dataset"]["name"].value_or(std::string("unknown"));
-  head.method = file["method"]["name"].value_or(std::string("unknown"));
-  head.preset = file["method"]["preset"].value_or(std::string());
-  head.seed = file["seed"].value_or(int64_t{0});
-  return head;
-}
-
-std::string without_seed_line(const std::string& config) {
-  if (config.rfind("seed", 0) != 0) return config;
-  const size_t end = config.find_first_not_of('\n', std::min(config.find('\n'), config.size()));
-  return end == std::string::npos ? "" : config.substr(end);
-}
-
-std::string dataset_part(const std::string& config) {
-  const size_t begin = config.find("[dataset]");
-  if (begin == std::string::npos) return "";
-  return config.substr(begin, config.find("\n[", begin) - begin);
-}
-
-std::vector<std::string> dataset_differences(const std::string& config, const std::string& from) {
-  const auto here = config_values(dataset_part(config)), there = config_values(dataset_part(from));
-  std::vector<std::string> list;
-  for (const auto& [key, value] : here) {
-    const auto other = there.find(key);
-    if (other != there.end() && other->second == value) continue;
-    list.push_back(fmt::format("{} = {} instead of {}", key.substr(key.find('.') + 1), value,
-                               other == there.end() ? "nothing" : other->second));
-  }
-  for (const auto& [key, value] : there) {
-    if (here.count(key)) continue;
-    list.push_back(fmt::format("no {}, which is {}", key.substr(key.find('.') + 1), value));
-  }
-  return list;
-}
-
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && text.find_first_not_of(
-                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                          "0123456789_-./:=,+@%") == std::string::npos;
-  if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
 
 std::vector<Setup> setups_of(const std::vector<study::ResultRow>& rows) {
   std::vector<Setup> setups;

@@ -7,8 +7,6 @@
 namespace grm::report {
 namespace {
 
-using study::Layout;
-
 std::string shift_text(const DomainShift& domain, const std::string& what) {
   const ShiftMeasure* m = domain.find(what);
   if (!m) return "";
@@ -31,8 +29,8 @@ constexpr Named kMeasures[] = {
     {"homophily", "difference of adjusted homophily"},
     {"classifier", "ROC-AUC of telling the domain from training, 0.5 to 1"}};
 
-Layout measure_layout(const ShiftReport& shift) {
-  Layout layout;
+Table measure_layout(const ShiftReport& shift) {
+  Table layout;
   layout.title = "Distance from the training domains";
   layout.label_columns = 2;
   layout.head = {"domain", "role"};
@@ -61,7 +59,7 @@ Layout measure_layout(const ShiftReport& shift) {
 }
 
 // Graphs have a size where nodes have neighbours of equal label.
-std::vector<Layout::Entry> law_row(const DomainLaw& law, const std::string& role, bool graphs) {
+Table::Row law_row(const DomainLaw& law, const std::string& role, bool graphs) {
   std::string labels;
   for (const double share : law.label_shares) {
     labels += fmt::format("{}{:.0f}", labels.empty() ? "" : " / ", 100 * share);
@@ -76,8 +74,8 @@ std::vector<Layout::Entry> law_row(const DomainLaw& law, const std::string& role
           {labels}};
 }
 
-Layout law_layout(const ShiftReport& shift, const std::vector<std::string>& labels) {
-  Layout layout;
+Table law_layout(const ShiftReport& shift, const std::vector<std::string>& labels) {
+  Table layout;
   layout.title = "The domains in numbers";
   layout.label_columns = 2;
   const bool graphs = shift.training.mean_nodes > 0;
@@ -94,9 +92,7 @@ Layout law_layout(const ShiftReport& shift, const std::vector<std::string>& labe
         "they "
         "are always equal."};
   }
-  std::string order;
-  for (const std::string& label : labels) order += (order.empty() ? "" : ", ") + label;
-  if (!order.empty()) layout.notes.push_back("Labels in this order: " + order + ".");
+  if (!labels.empty()) layout.notes.push_back("Labels in this order: " + joined(labels) + ".");
   return layout;
 }
 

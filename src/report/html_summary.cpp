@@ -4,6 +4,7 @@
 #include <set>
 
 #include "grm/core/json.h"
+#include "grm/core/lists.h"
 #include "html_sections.h"
 
 namespace grm::report {
@@ -12,8 +13,9 @@ namespace {
 using study::Block;
 using study::Cell;
 using study::DatasetColumn;
-using study::Layout;
+
 using study::ResultRow;
+using study::score_text;
 using study::ScoreTable;
 
 constexpr size_t kOpenRows = 12;  // a longer table of runs is folded up
@@ -107,8 +109,8 @@ std::string seeds_text(std::vector<int64_t> seeds) {
   return out;
 }
 
-Layout runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
-  Layout layout;
+Table runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
+  Table layout;
   layout.title = "Runs";
   layout.label_columns = 2;
   const bool blocks =
@@ -137,17 +139,14 @@ Layout runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
       chosen.push_back(choice->second.epoch);
       validation.push_back(choice->second.validation);
     }
-    std::vector<Layout::Entry> line = {{setup.dataset}, {setup.method}};
-    if (blocks) line.push_back({setup.variant});
-    line.push_back({seeds_text(seeds)});
-    line.push_back({range_text(epochs)});
-    line.push_back({chosen.empty() ? "" : range_text(chosen)});
-    line.push_back({validation.empty() ? ""
-                                       : score_text(mean_std(validation),
-                                                    static_cast<int64_t>(validation.size()))});
-    line.push_back({std::to_string(setup.rows.front()->record.parameters)});
-    line.push_back({fmt::format("{:.3f}", mean_std(seconds).mean)});
-    line.push_back({fmt::format("{:.0f}", peak)});
+    Table::Row line = {setup.dataset, setup.method};
+    if (blocks) line.push_back(setup.variant);
+    const auto validated = static_cast<int64_t>(validation.size());
+    line.insert(line.end(),
+                {seeds_text(seeds), range_text(epochs), chosen.empty() ? "" : range_text(chosen),
+                 validation.empty() ? "" : score_text(mean_std(validation), validated),
+                 std::to_string(setup.rows.front()->record.parameters),
+                 fmt::format("{:.3f}", mean_std(seconds).mean), fmt::format("{:.0f}", peak)});
     layout.rows.push_back(std::move(line));
   }
   layout.notes = {"Validation: the metric in percent at " + study::rule_text(rule) +
@@ -158,21 +157,17 @@ Layout runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
 // What the data's makers and readers must know, from the records of the runs.
 std::vector<std::string> data_notes(const std::vector<ResultRow>& rows) {
   std::vector<std::string> notes;
-  const auto add = [&](const std::string& note) {
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-  };
   for (const ResultRow& row : rows) {
     const auto env = try_json<nlohmann::json>(row.environment);
     if (!env.is_object()) continue;
     for (const auto& note : env.value("notes", nlohmann::json::array())) {
-      if (note.is_string()) add(row.dataset + ": " + note.get<std::string>());
+      if (note.is_string()) add_once(notes, row.dataset + ": " + note.get<std::string>());
     }
     for (const auto& name : env.value("missing", nlohmann::json::array())) {
       if (name.is_string()) {
-        add(
-            fmt::format("{}: run without {}, whose files were missing; Min and Avg are over the "
-                        "others",
-                        study::without_seed(row.dataset), name.get<std::string>()));
+        add_once(notes, fmt::format("{}: run without {}, whose files were missing; Min and Avg are "
+                                    "over the others",
+                                    study::without_seed(row.dataset), name.get<std::string>()));
       }
     }
   }
@@ -198,7 +193,7 @@ std::string summary_section(const HtmlReport& report, const ScoreTable& table) {
                ? html_details(fmt::format("{} configurations that ran", setups.size()), runs)
                : runs;
   }
-  const Layout missing = study::missing_layout(report.results.missing);
+  const Table missing = study::missing_layout(report.results.missing);
   if (!missing.rows.empty()) {
     const std::string lacking = html_table(missing);
     out +=

@@ -4,10 +4,11 @@
 #include <set>
 
 #include "grm/core/error.h"
+#include "grm/core/lists.h"
 #include "grm/core/toml_library.h"
 #include "grm/data/own_data.h"
 #include "grm/study/embedded.h"
-#include "html_setup.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::report {
 namespace {
@@ -104,9 +105,8 @@ class Reader {
   std::string origin_;
 };
 
-std::string printed(const PublishedValue& value, int digits) {
-  return value.deviation ? fmt::format("{:.1f} ± {:.1f}", value.value, *value.deviation)
-                         : fmt::format("{:.{}f}", value.value, digits);
+std::string printed(const PublishedValue& value) {
+  return value.deviation ? study::score_text(value) : fmt::format("{:.2f}", value.value);
 }
 
 }  // namespace
@@ -122,13 +122,7 @@ const Published& Published::embedded() {
 }
 
 Published Published::parse(const std::string& text, const std::string& origin) {
-  toml::table file;
-  try {
-    file = parse_toml(text, origin);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorKind::config, "{}:{}: {}", origin, error.source().begin.line,
-         std::string(error.description()));
-  }
+  const toml::table file = read_toml(text, origin);
   const Reader reader(origin);
   Published published;
   published.source_ = file["paper"]["short"].value_or(std::string());
@@ -177,16 +171,15 @@ std::vector<std::string> Published::notes_of(const std::string& table,
   std::vector<std::string> texts;
   for (const PublishedNote& note : notes_) {
     const bool concerns =
-        note.dataset.empty() || datasets.empty() ||
-        std::find(datasets.begin(), datasets.end(), note.dataset) != datasets.end();
+        note.dataset.empty() || datasets.empty() || contains(datasets, note.dataset);
     if (note.table == table && concerns) texts.push_back(note.text);
   }
   return texts;
 }
 
-study::Layout Published::layout(const std::string& id) const {
+Table Published::layout(const std::string& id) const {
   const PublishedTable& source = table(id);
-  study::Layout layout;
+  Table layout;
   layout.title = fmt::format("Table {} of {}: {}", source.number, source_, source.caption);
   layout.head = {"method"};
   const auto& methods = source.parts.front().methods;
@@ -197,8 +190,7 @@ study::Layout Published::layout(const std::string& id) const {
       layout.head.push_back(part.columns[c]);
       for (size_t m = 0; m < methods.size(); ++m) {
         const auto values = part.values.find(methods[m]);
-        layout.rows[m].push_back(
-            {values == part.values.end() ? "" : printed(values->second[c], 2)});
+        layout.rows[m].push_back({values == part.values.end() ? "" : printed(values->second[c])});
       }
     }
   }

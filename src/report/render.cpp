@@ -9,7 +9,6 @@ namespace grm::report {
 namespace {
 
 using nlohmann::ordered_json;
-using study::Format;
 
 std::string heading(const std::string& text, Format format, int level) {
   if (format == Format::markdown)
@@ -23,7 +22,7 @@ std::string bullet(const std::string& text, Format format) {
   const std::string start = format == Format::latex      ? "%   "
                             : format == Format::markdown ? "* "
                                                          : "  ";
-  return start + (format == Format::markdown ? study::escape_markdown(text) : text) + "\n";
+  return start + (format == Format::markdown ? escape_markdown(text) : text) + "\n";
 }
 
 std::string provenance_text(const Report& report, Format format) {
@@ -43,10 +42,10 @@ std::string provenance_text(const Report& report, Format format) {
   return out;
 }
 
-std::string tables_text(const std::vector<study::Layout>& layouts, Format format) {
+std::string tables_text(const std::vector<Table>& layouts, Format format) {
   std::string out;
-  for (const study::Layout& layout : layouts) {
-    if (!layout.rows.empty()) out += study::render(layout, format) + "\n";
+  for (const Table& layout : layouts) {
+    if (!layout.rows.empty()) out += render(layout, format) + "\n";
   }
   return out;
 }
@@ -62,7 +61,7 @@ std::string render(const Report& report, Format format) {
   if (format == Format::markdown) {
     for (const Figure& figure : report.figures) {
       const std::string stem = file_stem(figure.name);
-      out += fmt::format("![{}]({}.svg)\n\n", study::escape_markdown(figure.title), stem);
+      out += fmt::format("![{}]({}.svg)\n\n", escape_markdown(figure.title), stem);
     }
   }
   if (!report.notes.empty()) {

@@ -4,7 +4,9 @@
 
 #include "grm/core/error.h"
 #include "grm/core/json.h"
+#include "grm/core/lists.h"
 #include "grm/core/options.h"
+#include "grm/core/text.h"
 #include "result_figures.h"
 
 namespace grm::report {
@@ -37,15 +39,12 @@ std::vector<Row> variants_as_rows(std::vector<Row> rows) {
 }
 
 // Min and Avg, or one column for both where every dataset has one test domain.
-std::vector<study::Layout> min_and_avg_layouts(const study::ScoreTable& table) {
-  for (const study::Block& block : table.blocks) {
-    for (const study::DatasetColumn& column : block.datasets) {
-      for (const study::Cell& cell : column.cells) {
-        if (cell.domains.size() > 1) return study::score_layouts(table);
-      }
-    }
-  }
-  return study::average_layouts(table);
+std::vector<Table> min_and_avg_layouts(const study::ScoreTable& table) {
+  bool several = false;
+  for_each_cell(table, [&](const auto&, const auto&, const auto&, const study::Cell& cell) {
+    several = several || cell.domains.size() > 1;
+  });
+  return several ? study::score_layouts(table) : study::average_layouts(table);
 }
 
 bool several_methods(const Results& results) {
@@ -174,10 +173,8 @@ const Target& find_target(const std::string& name) {
     if (target.name == name) return target;
     known.push_back(target.name);
   }
-  std::string list;
-  for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
   fail(ErrorKind::config, "'{}' is not a result of the paper{}; there are: {}", name,
-       did_you_mean(name, known), list);
+       did_you_mean(name, known), joined(known));
 }
 
 Provenance provenance_of(const std::vector<ResultRow>& rows) {
@@ -190,8 +187,7 @@ Provenance provenance_of(const std::vector<ResultRow>& rows) {
       if (!env.contains(key)) continue;
       const std::string text =
           env[key].is_string() ? env[key].get<std::string>() : json_text(env[key]);
-      auto& values = provenance.versions[key];
-      if (std::find(values.begin(), values.end(), text) == values.end()) values.push_back(text);
+      add_once(provenance.versions[key], text);
     }
     const std::string dataset = study::without_seed(row.dataset);
     if (env.contains("data_hashes") && env["data_hashes"].is_object()) {
@@ -202,9 +198,7 @@ Provenance provenance_of(const std::vector<ResultRow>& rows) {
     if (env.contains("missing") && env["missing"].is_array()) {
       auto& names = provenance.missing_files[dataset];
       for (const auto& name : env["missing"]) {
-        if (name.is_string() && std::find(names.begin(), names.end(), name) == names.end()) {
-          names.push_back(name);
-        }
+        if (name.is_string()) add_once(names, name.get<std::string>());
       }
       if (names.empty()) provenance.missing_files.erase(dataset);
     }
@@ -231,12 +225,10 @@ Report make_report(const Target& target, const Results& all, TableOptions option
     }
   }
   for (const auto& [dataset, files] : report.provenance.missing_files) {
-    std::string names;
-    for (const std::string& name : files) names += (names.empty() ? "" : ", ") + name;
     report.notes.push_back(
         fmt::format("{}: run without {}; Min and Avg are over the others, not "
                     "comparable with the published ones",
-                    dataset, names));
+                    dataset, joined(files)));
   }
   if (target.name == "table2") bundle_elliptic(results.rows);
   options.datasets.clear();

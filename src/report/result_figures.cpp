@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include "grm/core/lists.h"
 
 namespace grm::report {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using study::Block;
 using study::Cell;
 using study::DatasetColumn;
-using study::Layout;
 using study::ScoreTable;
 
 // "r=0.3" -> 0.3; NaN for a variant that is no bias ratio.
@@ -32,7 +32,7 @@ std::string ablation_name(const std::string& variant) {
 }
 
 // The last column of a layout: one bias ratio on one dataset.
-void fill_ratio(Layout& layout, const Block& block, const DatasetColumn& column) {
+void fill_ratio(Table& layout, const Block& block, const DatasetColumn& column) {
   double best = -1e300;
   for (const Cell& cell : column.cells) {
     if (cell.runs > 0) best = std::max(best, cell.avg.ours.mean);
@@ -41,7 +41,7 @@ void fill_ratio(Layout& layout, const Block& block, const DatasetColumn& column)
     const auto at = std::find(block.methods.begin(), block.methods.end(), row.front().text);
     if (at == block.methods.end()) continue;
     const Cell& cell = column.cells[static_cast<size_t>(at - block.methods.begin())];
-    Layout::Entry& entry = row.back();
+    Table::Entry& entry = row.back();
     if (cell.runs > 0) {
       entry = {fmt::format("{:.1f} ± {:.1f}", cell.avg.ours.mean, cell.avg.ours.std),
                cell.avg.ours.mean == best, cell.mark};
@@ -62,9 +62,7 @@ std::vector<Figure> shift_figures(const ScoreTable& table, const std::string& st
   for (const Block& block : table.blocks) {
     const double ratio = ratio_of(block.name);
     if (std::isnan(ratio)) continue;
-    for (const std::string& method : block.methods) {
-      if (std::find(order.begin(), order.end(), method) == order.end()) order.push_back(method);
-    }
+    for (const std::string& method : block.methods) add_once(order, method);
     for (const DatasetColumn& column : block.datasets) {
       for (size_t m = 0; m < block.methods.size(); ++m) {
         const Cell& cell = column.cells[m];
@@ -95,16 +93,16 @@ std::vector<Figure> shift_figures(const ScoreTable& table, const std::string& st
   return figures;
 }
 
-std::vector<Layout> shift_layouts(const ScoreTable& table, const std::vector<Figure>& figures) {
+std::vector<Table> shift_layouts(const ScoreTable& table, const std::vector<Figure>& figures) {
   std::vector<const Block*> blocks;
   for (const Block& block : table.blocks) {
     if (!std::isnan(ratio_of(block.name))) blocks.push_back(&block);
   }
   std::sort(blocks.begin(), blocks.end(),
             [](const Block* a, const Block* b) { return ratio_of(a->name) < ratio_of(b->name); });
-  std::vector<Layout> layouts;
+  std::vector<Table> layouts;
   for (const Figure& figure : figures) {
-    Layout layout;
+    Table layout;
     layout.title = figure.title + ": Avg by bias ratio";
     layout.head = {"method"};
     for (const Series& line : figure.series) layout.rows.push_back({{line.name}});
@@ -129,6 +127,17 @@ std::vector<Layout> shift_layouts(const ScoreTable& table, const std::vector<Fig
   return layouts;
 }
 
+Series averages(const Block& block, size_t method) {
+  Series series{block.methods[method], {}};
+  for (size_t d = 0; d < block.datasets.size(); ++d) {
+    const Cell& cell = block.datasets[d].cells[method];
+    if (cell.domains.empty()) continue;
+    series.points.push_back(
+        {static_cast<double>(d), cell.avg.ours.mean, cell.avg.ours.std, cell.runs});
+  }
+  return series;
+}
+
 std::vector<Figure> ablation_figures(const ScoreTable& table, const std::string& stem) {
   std::vector<Figure> figures;
   for (const Block& block : table.blocks) {
@@ -141,15 +150,9 @@ std::vector<Figure> ablation_figures(const ScoreTable& table, const std::string&
     for (const DatasetColumn& column : block.datasets) figure.categories.push_back(column.dataset);
     bool any = false;
     for (size_t m = 0; m < block.methods.size(); ++m) {
-      Series bars{ablation_name(block.methods[m]), {}};
-      for (size_t d = 0; d < block.datasets.size(); ++d) {
-        const Cell& cell = block.datasets[d].cells[m];
-        if (cell.runs == 0) continue;
-        bars.points.push_back(
-            {static_cast<double>(d), cell.avg.ours.mean, cell.avg.ours.std, cell.runs});
-        any = true;
-      }
-      figure.series.push_back(std::move(bars));
+      figure.series.push_back(averages(block, m));
+      figure.series.back().name = ablation_name(block.methods[m]);
+      any = any || !figure.series.back().points.empty();
     }
     if (any) figures.push_back(std::move(figure));
   }

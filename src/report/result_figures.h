@@ -11,8 +11,11 @@ namespace grm::report {
 /// Blocks "r=0", "r=0.1", ...: one figure for each dataset, a line per method over the bias ratio.
 std::vector<Figure> shift_figures(const study::ScoreTable& table, const std::string& stem);
 /// The same numbers: rows are methods, columns are bias ratios.
-std::vector<study::Layout> shift_layouts(const study::ScoreTable& table,
-                                         const std::vector<Figure>& figures);
+std::vector<Table> shift_layouts(const study::ScoreTable& table,
+                                 const std::vector<Figure>& figures);
+
+/// Avg of one method over the datasets of a block.
+Series averages(const study::Block& block, size_t method);
 
 /// Grouped bars over the datasets, one for each method of the table (the variants of GRM).
 std::vector<Figure> ablation_figures(const study::ScoreTable& table, const std::string& stem);

@@ -7,7 +7,7 @@
 #include "grm/core/error.h"
 #include "grm/core/text.h"
 #include "grm/study/dataset_names.h"
-#include "html_setup.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::report {
 namespace {
@@ -87,7 +87,7 @@ std::vector<RunName> name_runs(const std::vector<std::string>& configs,
     const size_t number = number_of(data[labels[k]], parts[k].data);
     RunName name;
     name.dataset = number == 0 ? labels[k] : fmt::format("{} #{}", labels[k], number + 1);
-    name.method = heads[k].method + (heads[k].preset.empty() ? "" : ":" + heads[k].preset);
+    name.method = heads[k].method_text();
     std::vector<Values>& known = methods[{name.dataset, name.method}];
     name.variant = difference_text(known, number_of(known, parts[k].rest));
     for (const auto& [key, value] : parts[k].treatment) {

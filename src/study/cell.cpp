@@ -1,42 +1,21 @@
 // One cell of a study, in a process of its own: from its row to its run folder and back.
-#include <fcntl.h>
-#include <sys/file.h>
 #include <torch/types.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/system/lock.h"
+#include "grm/core/system/process.h"
 #include "grm/graph/device.h"
 #include "grm/study/runner.h"
 #include "grm/train/memory_input.h"
-#include "process.h"
 
 namespace grm::study {
 namespace {
 
 constexpr int kDone = 0, kFailed = 1, kInterrupted = 130;
-
-// Keeps other processes out of a run folder until this one ends, however it ends.
-class FolderLock {
- public:
-  explicit FolderLock(const RunFolder& folder)
-      : file_(open(folder.file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    held_ = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0;
-  }
-  ~FolderLock() {
-    if (file_ >= 0) close(file_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  bool held() const { return held_; }
-
- private:
-  int file_;
-  bool held_ = false;
-};
 
 class CellRun {
  public:
@@ -56,7 +35,7 @@ class CellRun {
     if (!folder.path().empty()) {
       try {
         if (folder.finished()) return train_in(folder, watch);
-        const FolderLock lock(folder);
+        const FileLock lock(folder.file("lock"), true);
         if (lock.held()) return train_in(folder, watch);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::data) throw;
@@ -64,7 +43,7 @@ class CellRun {
     }
     for (;;) {
       folder = create_run_folder(job_.runs, *config_, cell_.seed);
-      const FolderLock lock(folder);
+      const FileLock lock(folder.file("lock"), true);
       if (lock.held()) return train_in(folder, watch);
     }
   }

@@ -12,47 +12,36 @@ std::string plain(double value, const char* format) {
 
 }  // namespace
 
-Layout cost_layout(const ScoreTable& table, const PublishedLookup& published) {
-  Layout layout;
+Table cost_layout(const ScoreTable& table, const PublishedLookup& published) {
+  Table layout;
   layout.title = "Time and memory";
   layout.label_columns = 3;
   layout.head = {"dataset", "method", "block",   "parameters", "epochs",   "evaluation s",
                  "s/epoch", "paper",  "total s", "paper",      "peak MiB", "paper MB"};
   layout.groups = {{"", 3}, {"", 2}, {"", 2}, {"", 2}};
-  for (const Block& block : table.blocks) {
-    for (const DatasetColumn& column : block.datasets) {
-      for (size_t m = 0; m < block.methods.size(); ++m) {
-        const Cell& cell = column.cells[m];
-        if (cell.runs == 0) continue;
-        const auto paper = [&](const char* name, const char* format) {
-          const auto value = published
-                                 ? published(column.dataset, without_preset(block.methods[m]), name)
-                                 : std::nullopt;
-          return value ? plain(value->value, format) : "";
-        };
-        layout.rows.push_back({{column.dataset},
-                               {block.methods[m]},
-                               {block.name},
-                               {std::to_string(cell.parameters)},
-                               {plain(cell.epochs.mean, "{:.0f}")},
-                               {plain(cell.evaluate_seconds.mean, "{:.3f}")},
-                               {plain(cell.seconds_per_epoch.mean, "{:.3f}")},
-                               {paper("epoch", "{:.2f}")},
-                               {plain(cell.train_seconds.mean, "{:.1f}")},
-                               {paper("total", "{:.2f}")},
-                               {plain(cell.peak_memory_mib, "{:.0f}")},
-                               {paper("memory", "{:.0f}")}});
-      }
-    }
-  }
+  for_each_cell(table, [&](const Block& block, const DatasetColumn& column,
+                           const std::string& method, const Cell& cell) {
+    if (cell.runs == 0) return;
+    const auto paper = [&](const char* name, const char* format) {
+      const auto value =
+          published ? published(column.dataset, without_preset(method), name) : std::nullopt;
+      return value ? plain(value->value, format) : "";
+    };
+    layout.rows.push_back({column.dataset, method, block.name, std::to_string(cell.parameters),
+                           plain(cell.epochs.mean, "{:.0f}"),
+                           plain(cell.evaluate_seconds.mean, "{:.3f}"),
+                           plain(cell.seconds_per_epoch.mean, "{:.3f}"), paper("epoch", "{:.2f}"),
+                           plain(cell.train_seconds.mean, "{:.1f}"), paper("total", "{:.2f}"),
+                           plain(cell.peak_memory_mib, "{:.0f}"), paper("memory", "{:.0f}")});
+  });
   layout.notes = {
       "Ours: mean over runs, training only, and the largest resident memory of the process; "
       "published: one NVIDIA A6000, memory of the device."};
   return layout;
 }
 
-Layout missing_layout(const std::vector<MissingRow>& missing) {
-  Layout layout;
+Table missing_layout(const std::vector<MissingRow>& missing) {
+  Table layout;
   layout.title = "Missing";
   layout.label_columns = 5;
   layout.head = {"dataset", "method", "block", "seeds", "reason"};
@@ -71,7 +60,7 @@ Layout missing_layout(const std::vector<MissingRow>& missing) {
     }
   }
   for (const auto& [row, seeds] : merged) {
-    layout.rows.push_back({{row.dataset}, {row.method}, {row.variant}, {seeds}, {row.reason}});
+    layout.rows.push_back({row.dataset, row.method, row.variant, seeds, row.reason});
   }
   return layout;
 }

@@ -6,6 +6,8 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/lists.h"
+#include "grm/core/text.h"
 #include "grm/study/embedded.h"
 #include "spec_reader.h"
 
@@ -40,7 +42,7 @@ StudySpec parse_all(const std::string& text, const std::string& origin, bool rea
            did_you_mean(include.name, ready_studies()));
     }
     const std::string from = file ? beside : found->name;
-    if (std::find(open.begin(), open.end(), from) != open.end()) {
+    if (contains(open, from)) {
       fail(ErrorKind::config, "{}: '{}' includes itself", include.place, include.name);
     }
     spec.included.push_back(parse_all(file ? read_file(beside) : found->text, from, !file, open));
@@ -49,8 +51,7 @@ StudySpec parse_all(const std::string& text, const std::string& origin, bool rea
 }
 
 bool has(const std::vector<std::string>& list, const std::string& a, const std::string& b) {
-  return list.empty() || std::find(list.begin(), list.end(), a) != list.end() ||
-         std::find(list.begin(), list.end(), b) != list.end();
+  return list.empty() || contains(list, a) || contains(list, b);
 }
 
 // What a result is and what it may not depend on: see docs/studies.md.
@@ -80,10 +81,8 @@ StudySpec load_spec(const std::string& file_or_name) {
     return parse_all(ready->text, ready->name, true, {});
   }
   const std::vector<std::string> known = ready_studies();
-  std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
   fail(ErrorKind::config, "'{}' is neither a file nor a ready study{}; ready are: {}", file_or_name,
-       did_you_mean(file_or_name, known), list.empty() ? "none" : list);
+       did_you_mean(file_or_name, known), known.empty() ? "none" : joined(known));
 }
 
 std::vector<std::string> ready_studies() {

@@ -4,6 +4,7 @@
 
 #include "grm/core/files.h"
 #include "grm/core/json.h"
+#include "grm/core/lists.h"
 #include "grm/core/text.h"
 #include "grm/study/table.h"
 
@@ -73,12 +74,6 @@ ordered_json embedded(const std::string& text) {
   return value.is_discarded() ? ordered_json(text) : value;
 }
 
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::string line;
-  for (size_t k = 0; k < fields.size(); ++k) line += (k > 0 ? "," : "") + csv_cell(fields[k]);
-  return line + "\n";
-}
-
 // As many digits as give the same number back.
 std::string exact(double value) {
   return fmt::format("{}", value);
@@ -101,7 +96,7 @@ std::string settings_of(const ResultRow& row, const std::vector<ResultRow>& rows
   const std::vector<std::string> before = lines_of(first->config);
   std::string out;
   for (const std::string& line : lines_of(row.config)) {
-    if (std::find(before.begin(), before.end(), line) != before.end()) continue;
+    if (contains(before, line)) continue;
     out += (out.empty() ? "" : "; ") + line;
   }
   return out;
@@ -150,54 +145,68 @@ std::string table_json(const ScoreTable& table) {
 }
 
 std::string summary_csv(const ScoreTable& table) {
-  std::string out = csv_line({"study", "block", "dataset", "method", "column", "mean", "std",
-                              "runs", "published", "published_std", "p"});
-  for (const Block& block : table.blocks) {
-    for (const DatasetColumn& column : block.datasets) {
-      for (size_t m = 0; m < block.methods.size(); ++m) {
-        const Cell& cell = column.cells[m];
-        if (cell.runs == 0) continue;
-        const auto line = [&](const std::string& name, const Score& score, const std::string& p) {
-          const auto& paper = score.published;
-          out += csv_line({table.study, block.name, column.dataset, block.methods[m], name,
-                           exact(score.ours.mean), exact(score.ours.std), std::to_string(cell.runs),
-                           paper ? exact(paper->value) : "",
-                           paper && paper->deviation ? exact(*paper->deviation) : "", p});
-        };
-        for (const Cell::DomainRow& row : cell.domains) line(row.domain, row.score, "");
-        line("Min", cell.min, "");
-        line("Avg", cell.avg, cell.test && cell.test->p ? exact(*cell.test->p) : "");
-        line("MinPerRun", {cell.min_per_run, {}}, "");
-      }
-    }
-  }
-  return out;
+  Table out;
+  out.head = {"study", "block", "dataset",   "method",        "column", "mean",
+              "std",   "runs",  "published", "published_std", "p"};
+  for_each_cell(table, [&](const Block& block, const DatasetColumn& column,
+                           const std::string& method, const Cell& cell) {
+    if (cell.runs == 0) return;
+    const auto line = [&](const std::string& name, const Score& score, const std::string& p) {
+      const auto& paper = score.published;
+      out.rows.push_back({table.study, block.name, column.dataset, method, name,
+                          exact(score.ours.mean), exact(score.ours.std), std::to_string(cell.runs),
+                          paper ? exact(paper->value) : "",
+                          paper && paper->deviation ? exact(*paper->deviation) : "", p});
+    };
+    for (const Cell::DomainRow& row : cell.domains) line(row.domain, row.score, "");
+    line("Min", cell.min, "");
+    line("Avg", cell.avg, cell.test && cell.test->p ? exact(*cell.test->p) : "");
+    line("MinPerRun", {cell.min_per_run, {}}, "");
+  });
+  return csv_table(out);
 }
 
 std::string scores_csv(const std::vector<ResultRow>& rows, const std::string& rule) {
-  std::string out = csv_line({"study", "dataset", "method", "variant", "seed", "domain", "score"});
+  Table out;
+  out.head = {"study", "dataset", "method", "variant", "seed", "domain", "score"};
   for (const ResultRow& row : rows) {
     const auto chosen = row.record.chosen.find(rule);
     if (chosen == row.record.chosen.end()) continue;
     for (const DomainScore& s : chosen->second.test) {
-      out += csv_line({row.study, row.dataset, row.method, row.variant, std::to_string(row.seed),
-                       s.domain, exact(s.value)});
+      out.rows.push_back({row.study, row.dataset, row.method, row.variant, std::to_string(row.seed),
+                          s.domain, exact(s.value)});
     }
   }
-  return out;
+  return csv_table(out);
 }
 
 std::string export_csv(const std::vector<ResultRow>& rows) {
-  std::string out =
-      csv_line({"study", "dataset", "method", "variant", "seed", "metric", "epoch", "validation",
-                "min", "avg", "epochs", "seconds_per_epoch", "evaluate_seconds", "parameters",
-                "peak_memory_mib", "stopped_early", "config", "environment", "record"});
+  Table out;
+  out.head = {"study",
+              "dataset",
+              "method",
+              "variant",
+              "seed",
+              "metric",
+              "epoch",
+              "validation",
+              "min",
+              "avg",
+              "epochs",
+              "seconds_per_epoch",
+              "evaluate_seconds",
+              "parameters",
+              "peak_memory_mib",
+              "stopped_early",
+              "config",
+              "environment",
+              "record"};
   for (const ResultRow& row : rows) {
     const RunRecord& r = row.record;
     const auto found = r.chosen.find("val");
     const Chosen chosen = found == r.chosen.end() ? Chosen() : found->second;
     const bool scored = !chosen.test.empty();
-    out += csv_line(
+    out.rows.push_back(
         {row.study, row.dataset, row.method, row.variant, std::to_string(row.seed), row.metric,
          std::to_string(chosen.epoch), exact(chosen.validation),
          scored ? exact(min_score(chosen.test)) : "", scored ? exact(mean_score(chosen.test)) : "",
@@ -205,34 +214,32 @@ std::string export_csv(const std::vector<ResultRow>& rows) {
          std::to_string(r.parameters), exact(r.peak_memory_mib), r.stopped_early ? "true" : "false",
          row.config, row.environment, to_json_text(r)});
   }
-  return out;
+  return csv_table(out);
 }
 
 std::string export_runs(const std::vector<ResultRow>& rows) {
   constexpr size_t kIdLength = 12;
-  std::string out =
-      csv_line({"run", "dataset", "method", "variant", "trial", "settings", "seed", "metric",
-                "epoch", "validation", "min", "avg", "domains", "git", "device"});
+  Table out;
+  out.head = {"run",   "dataset",    "method", "variant", "trial",   "settings", "seed",  "metric",
+              "epoch", "validation", "min",    "avg",     "domains", "git",      "device"};
   for (const ResultRow& row : rows) {
     const auto found = row.record.chosen.find("val");
     const Chosen chosen = found == row.record.chosen.end() ? Chosen() : found->second;
     const bool scored = !chosen.test.empty();
-    std::string domains;
-    for (const DomainScore& s : chosen.test) {
-      domains += (domains.empty() ? "" : "; ") + s.domain + " " + exact(s.value);
-    }
+    const std::string domains = joined(
+        chosen.test, "; ", [](const DomainScore& s) { return s.domain + " " + exact(s.value); });
     const ordered_json environment = embedded(row.environment);
     const auto text = [&](const char* key) {
       return environment.is_object() ? environment.value(key, std::string()) : std::string();
     };
-    out += csv_line({sha256(row.config).substr(0, kIdLength), row.dataset, row.method, row.variant,
-                     std::to_string(row.trial), settings_of(row, rows), std::to_string(row.seed),
-                     row.metric, std::to_string(chosen.epoch), exact(chosen.validation),
-                     scored ? exact(min_score(chosen.test)) : "",
-                     scored ? exact(mean_score(chosen.test)) : "", domains, text("git"),
-                     text("device")});
+    out.rows.push_back({sha256(row.config).substr(0, kIdLength), row.dataset, row.method,
+                        row.variant, std::to_string(row.trial), settings_of(row, rows),
+                        std::to_string(row.seed), row.metric, std::to_string(chosen.epoch),
+                        exact(chosen.validation), scored ? exact(min_score(chosen.test)) : "",
+                        scored ? exact(mean_score(chosen.test)) : "", domains, text("git"),
+                        text("device")});
   }
-  return out;
+  return csv_table(out);
 }
 
 std::string export_json(const std::vector<ResultRow>& rows,

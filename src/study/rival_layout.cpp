@@ -4,15 +4,6 @@
 #include "grm/study/table.h"
 
 namespace grm::study {
-namespace {
-
-std::string score_text(const Cell& cell) {
-  return cell.runs > 1 ? fmt::format("{:.1f} ± {:.1f}", cell.avg.ours.mean, cell.avg.ours.std)
-                       : fmt::format("{:.1f}", cell.avg.ours.mean);
-}
-
-}  // namespace
-
 size_t best_rival(const Block& block, const DatasetColumn& column, const std::string& ours) {
   size_t best = block.methods.size();
   for (size_t m = 0; m < block.methods.size(); ++m) {
@@ -25,9 +16,9 @@ size_t best_rival(const Block& block, const DatasetColumn& column, const std::st
   return best;
 }
 
-Layout rival_layout(const ScoreTable& table) {
+Table rival_layout(const ScoreTable& table) {
   const std::string& ours = table.against;
-  Layout layout;
+  Table layout;
   layout.title = ours + " against the best rival of each dataset";
   layout.label_columns = 2;
   layout.head = {"dataset", "best rival", "its Avg", ours, "difference", "p", "pairs"};
@@ -44,8 +35,8 @@ Layout rival_layout(const ScoreTable& table) {
       const std::optional<PairedTest>& test = rival.test;
       layout.rows.push_back({{column.dataset},
                              {block.methods[best]},
-                             {score_text(rival)},
-                             {score_text(own), false, -rival.mark},
+                             score_text(rival.avg.ours, rival.runs),
+                             {score_text(own.avg.ours, own.runs), false, -rival.mark},
                              {fmt::format("{:+.2f}", difference)},
                              {test && test->p ? fmt::format("{:.2g}", *test->p) : ""},
                              {test ? std::to_string(test->pairs) : ""}});

@@ -11,7 +11,8 @@
 
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
-#include "process.h"
+#include "grm/core/system/memory.h"
+#include "grm/core/system/process.h"
 
 namespace grm::study {
 namespace {
@@ -25,7 +26,7 @@ RunnerOptions filled(RunnerOptions options) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (options.jobs <= 0) options.jobs = options.device.rfind("cuda", 0) == 0 ? 1 : cores;
   if (options.threads <= 0) options.threads = std::max(1, cores / options.jobs);
-  if (options.memory_mib <= 0) options.memory_mib = 0.8 * available_memory_mib();
+  if (options.memory_mib <= 0) options.memory_mib = 0.8 * system_memory().free / 1048576;
   return options;
 }
 

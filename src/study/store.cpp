@@ -9,6 +9,7 @@
 
 #include "database.h"
 #include "grm/core/error.h"
+#include "grm/core/text.h"
 #include "grm/core/toml_text.h"
 #include "grm/study/dataset_names.h"
 
@@ -171,10 +172,8 @@ StudyRow Store::study(const std::string& name) const {
     if (row.name == name) return std::move(row);
     known.push_back(row.name);
   }
-  std::string list;
-  for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
   fail(ErrorKind::config, "{}: no study '{}'{}; it has: {}", database_->path(), name,
-       did_you_mean(name, known), list.empty() ? "none" : list);
+       did_you_mean(name, known), known.empty() ? "none" : joined(known));
 }
 
 std::vector<CellRow> Store::select(const std::string& where,

@@ -8,17 +8,12 @@
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/system/process.h"
 #include "grm/study/store.h"
-#include "process.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::study {
 namespace {
-
-// The part of a configuration that decides which files are read.
-std::string dataset_section(const std::string& config) {
-  const size_t begin = config.find("[dataset]");
-  return config.substr(std::min(begin, config.size()), config.find("[method]") - begin);
-}
 
 // Of a cell that starts anew.
 constexpr const char* kFresh =
@@ -167,7 +162,7 @@ void Store::spread_no_data(int64_t id) {
   for (const CellRow& other : select("study = ? AND phase = ? AND dataset = ? AND planned AND "
                                      "state = 'todo'",
                                      {from.study, from.phase, from.dataset})) {
-    if (dataset_section(other.config) != dataset_section(from.config)) continue;
+    if (dataset_part(other.config) != dataset_part(from.config)) continue;
     database_->run("UPDATE cell SET state = 'no_data', message = ? WHERE id = ?",
                    {from.message, other.id});
   }

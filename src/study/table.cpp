@@ -4,6 +4,7 @@
 #include <map>
 
 #include "grm/core/error.h"
+#include "grm/core/lists.h"
 #include "grm/train/selection.h"
 #include "table_cell.h"
 
@@ -29,10 +30,6 @@ void sort_as(std::vector<std::string>& names, const std::vector<std::string>& or
   };
   std::stable_sort(names.begin(), names.end(),
                    [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
-}
-
-void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
 class Builder {
@@ -205,6 +202,23 @@ class Builder {
 ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing,
                       const TableOptions& options) {
   return Builder(rows, missing, options)();
+}
+
+std::string score_text(const MeanStd& score, int64_t runs) {
+  return runs > 1 ? fmt::format("{:.1f} ± {:.1f}", score.mean, score.std)
+                  : fmt::format("{:.1f}", score.mean);
+}
+
+std::string score_text(const PublishedValue& value) {
+  return score_text({value.value, value.deviation.value_or(0.0)}, value.deviation ? 2 : 1);
+}
+
+std::vector<std::string> domains_of(const DatasetColumn& column) {
+  std::vector<std::string> names;
+  for (const Cell& cell : column.cells) {
+    for (const Cell::DomainRow& row : cell.domains) add_once(names, row.domain);
+  }
+  return names;
 }
 
 std::string rule_text(const std::string& rule) {

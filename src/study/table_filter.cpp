@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "grm/core/lists.h"
 #include "grm/study/table.h"
 
 namespace grm::study {
@@ -7,8 +6,7 @@ namespace {
 
 bool named(const std::vector<std::string>& filter, const std::string& full,
            const std::string& base) {
-  return filter.empty() || std::find(filter.begin(), filter.end(), full) != filter.end() ||
-         std::find(filter.begin(), filter.end(), base) != filter.end();
+  return filter.empty() || contains(filter, full) || contains(filter, base);
 }
 
 }  // namespace

@@ -8,17 +8,12 @@
 namespace grm::study {
 namespace {
 
-std::string number(double value, const std::optional<double>& deviation) {
-  return deviation ? fmt::format("{:.1f} ± {:.1f}", value, *deviation)
-                   : fmt::format("{:.1f}", value);
+std::string number(double value) {
+  return fmt::format("{:.1f}", value);
 }
 
-std::string ours_text(const MeanStd& score, int64_t runs) {
-  return number(score.mean, runs > 1 ? std::optional<double>(score.std) : std::nullopt);
-}
-
-std::string published_text(const std::optional<PublishedValue>& published) {
-  return published ? number(published->value, published->deviation) : "";
+std::string published_text(const Score* score) {
+  return score && score->published ? score_text(*score->published) : "";
 }
 
 std::string runs_text(const Cell& cell) {
@@ -45,10 +40,10 @@ double best_of(const DatasetColumn& column, const Getter& get) {
   return candidates > 1 ? best : 1e300;  // nothing to be best of
 }
 
-Layout::Entry score_entry(const DatasetColumn& column, const Cell& cell, const Getter& get) {
+Table::Entry score_entry(const DatasetColumn& column, const Cell& cell, const Getter& get) {
   const Score* score = cell.runs > 0 ? get(cell) : nullptr;
   if (!score) return {cell.expected > 0 ? "missing" : "", false, 0};
-  return {ours_text(score->ours, cell.runs), rounded(score->ours.mean) == best_of(column, get), 0};
+  return {score_text(score->ours, cell.runs), rounded(score->ours.mean) == best_of(column, get), 0};
 }
 
 const Score* min_of(const Cell& cell) {
@@ -85,8 +80,7 @@ std::string choices(const Block& block, const Columns& columns) {
   return text.empty() ? text : "Validation chooses" + text + ".";
 }
 
-void add_notes(Layout& layout, const ScoreTable& table, const Block& block,
-               const Columns& columns) {
+void add_notes(Table& layout, const ScoreTable& table, const Block& block, const Columns& columns) {
   bool tested = false, incomplete = false, published = false;
   std::set<std::string> references;
   for (const DatasetColumn* column : columns) {
@@ -119,9 +113,9 @@ void add_notes(Layout& layout, const ScoreTable& table, const Block& block,
 
 // One row for each constant answer of some dataset; `add` appends what a dataset has for it, which
 // may be nothing.
-void add_constants(Layout& layout, const Columns& columns,
-                   const std::function<void(std::vector<Layout::Entry>&, const DatasetColumn&,
-                                            const ConstantAnswer*)>& add) {
+void add_constants(
+    Table& layout, const Columns& columns,
+    const std::function<void(Table::Row&, const DatasetColumn&, const ConstantAnswer*)>& add) {
   std::vector<ConstantAnswer> answers;
   for (const DatasetColumn* column : columns) {
     for (const ConstantAnswer& answer : column->constants) {
@@ -147,9 +141,9 @@ struct ScoreColumn {
   Getter get;
 };
 
-Layout dataset_layout(const ScoreTable& table, const Block& block,
-                      const std::vector<ScoreColumn>& columns) {
-  Layout layout;
+Table dataset_layout(const ScoreTable& table, const Block& block,
+                     const std::vector<ScoreColumn>& columns) {
+  Table layout;
   layout.title = block_title(block.name);
   layout.head = {"method"};
   for (const std::string& method : block.methods) layout.rows.push_back({{method}});
@@ -162,12 +156,11 @@ Layout dataset_layout(const ScoreTable& table, const Block& block,
       if (published) layout.head.push_back("paper");
       for (size_t m = 0; m < block.methods.size(); ++m) {
         const Cell& cell = column.cells[m];
-        Layout::Entry entry = score_entry(column, cell, get);
+        Table::Entry entry = score_entry(column, cell, get);
         if (name == "Avg") entry.mark = cell.mark;
         layout.rows[m].push_back(entry);
         if (published) {
-          layout.rows[m].push_back(
-              {published_text(get(cell) ? get(cell)->published : std::nullopt)});
+          layout.rows[m].push_back({published_text(get(cell))});
         }
       }
     }
@@ -181,11 +174,10 @@ Layout dataset_layout(const ScoreTable& table, const Block& block,
   for (const DatasetColumn& column : block.datasets) all.push_back(&column);
   add_notes(layout, table, block, all);
   add_constants(layout, all,
-                [&](std::vector<Layout::Entry>& row, const DatasetColumn& column,
-                    const ConstantAnswer* answer) {
+                [&](Table::Row& row, const DatasetColumn& column, const ConstantAnswer* answer) {
                   for (const ScoreColumn& each : columns) {
                     const auto of = each.name == "Min" ? min_score : mean_score;
-                    row.push_back({answer ? number(of(answer->scores), {}) : ""});
+                    row.push_back({answer ? number(of(answer->scores)) : ""});
                     if (has_published(column)) row.push_back({""});
                   }
                   row.push_back({""});
@@ -194,19 +186,12 @@ Layout dataset_layout(const ScoreTable& table, const Block& block,
 }
 
 // All domains of one dataset; the published value follows ours in brackets.
-Layout one_domain_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column,
-                         bool whole) {
-  Layout layout;
+Table one_domain_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column,
+                        bool whole) {
+  Table layout;
   layout.title = column.dataset + (column.metric.empty() ? "" : ", " + column.metric);
   if (!block.name.empty()) layout.title += ". " + block_title(block.name);
-  std::vector<std::string> domains;
-  for (const Cell& cell : column.cells) {
-    for (const Cell::DomainRow& row : cell.domains) {
-      if (std::find(domains.begin(), domains.end(), row.domain) == domains.end()) {
-        domains.push_back(row.domain);
-      }
-    }
-  }
+  const std::vector<std::string> domains = domains_of(column);
   layout.head = {"method"};
   std::vector<Getter> getters;
   for (const std::string& domain : domains) {
@@ -231,19 +216,19 @@ Layout one_domain_layout(const ScoreTable& table, const Block& block, const Data
   for (size_t m = 0; m < block.methods.size(); ++m) {
     const Cell& cell = column.cells[m];
     if (cell.expected == 0) continue;
-    std::vector<Layout::Entry> row = {{block.methods[m]}};
+    Table::Row row = {{block.methods[m]}};
     for (const Getter& get : getters) {
-      Layout::Entry entry = score_entry(column, cell, get);
+      Table::Entry entry = score_entry(column, cell, get);
       const Score* score = get(cell);
       if (score && score->published) {
-        entry.text += " (" + published_text(score->published) + ")";
+        entry.text += " (" + published_text(score) + ")";
         published = true;
       }
       row.push_back(entry);
     }
     row.back().mark = cell.mark;
     if (whole) {
-      row.push_back({cell.runs > 0 ? ours_text(cell.validation, cell.runs) : "",
+      row.push_back({cell.runs > 0 ? score_text(cell.validation, cell.runs) : "",
                      block.methods.size() > 1 && m == chosen_by_validation(column), 0});
     }
     row.push_back({runs_text(cell)});
@@ -251,20 +236,19 @@ Layout one_domain_layout(const ScoreTable& table, const Block& block, const Data
   }
   if (published) layout.notes.push_back("In brackets: published.");
   add_notes(layout, table, block, {&column});
-  add_constants(
-      layout, {&column},
-      [&](std::vector<Layout::Entry>& row, const DatasetColumn&, const ConstantAnswer* answer) {
-        for (const std::string& domain : domains) {
-          std::string text;
-          for (const DomainScore& s : answer->scores) {
-            if (s.domain == domain) text = number(s.value, {});
-          }
-          row.push_back({text});
-        }
-        if (whole) row.push_back({number(min_score(answer->scores), {})});
-        row.push_back({number(mean_score(answer->scores), {})});
-        row.resize(layout.head.size());
-      });
+  add_constants(layout, {&column},
+                [&](Table::Row& row, const DatasetColumn&, const ConstantAnswer* answer) {
+                  for (const std::string& domain : domains) {
+                    std::string text;
+                    for (const DomainScore& s : answer->scores) {
+                      if (s.domain == domain) text = number(s.value);
+                    }
+                    row.push_back({text});
+                  }
+                  if (whole) row.push_back({number(min_score(answer->scores))});
+                  row.push_back({number(mean_score(answer->scores))});
+                  row.resize(layout.head.size());
+                });
   if (whole) {
     layout.notes.push_back(
         "Min: the domain with the smallest mean. Avg: mean over domains; its deviation is that of "
@@ -275,28 +259,28 @@ Layout one_domain_layout(const ScoreTable& table, const Block& block, const Data
 
 }  // namespace
 
-Layout whole_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column) {
+Table whole_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column) {
   return one_domain_layout(table, block, column, true);
 }
 
-std::vector<Layout> score_layouts(const ScoreTable& table) {
-  std::vector<Layout> layouts;
+std::vector<Table> score_layouts(const ScoreTable& table) {
+  std::vector<Table> layouts;
   for (const Block& block : table.blocks) {
     layouts.push_back(dataset_layout(table, block, {{"Min", min_of}, {"Avg", avg_of}}));
   }
   return layouts;
 }
 
-std::vector<Layout> average_layouts(const ScoreTable& table) {
-  std::vector<Layout> layouts;
+std::vector<Table> average_layouts(const ScoreTable& table) {
+  std::vector<Table> layouts;
   for (const Block& block : table.blocks) {
     layouts.push_back(dataset_layout(table, block, {{"Avg", avg_of}}));
   }
   return layouts;
 }
 
-std::vector<Layout> domain_layouts(const ScoreTable& table) {
-  std::vector<Layout> layouts;
+std::vector<Table> domain_layouts(const ScoreTable& table) {
+  std::vector<Table> layouts;
   for (const Block& block : table.blocks) {
     for (const DatasetColumn& column : block.datasets) {
       layouts.push_back(one_domain_layout(table, block, column, false));

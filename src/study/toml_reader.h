@@ -1,10 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "grm/core/error.h"
+#include "grm/core/lists.h"
 #include "grm/core/options.h"
 #include "grm/core/toml_library.h"
 
@@ -16,17 +16,9 @@ class TomlReader {
   explicit TomlReader(std::string origin) : origin_(std::move(origin)) {}
 
  protected:
-  toml::table parse(const std::string& text) const {
-    try {
-      return parse_toml(text, origin_);
-    } catch (const toml::parse_error& error) {
-      fail(ErrorKind::config, "{}: {}", place(error.source()), error.description());
-    }
-  }
+  toml::table parse(const std::string& text) const { return read_toml(text, origin_); }
 
-  std::string place(const toml::source_region& at) const {
-    return fmt::format("{}:{}:{}", origin_, at.begin.line, at.begin.column);
-  }
+  std::string place(const toml::source_region& at) const { return toml_place(origin_, at); }
   std::string place(const toml::node& node) const { return place(node.source()); }
 
   template <class... Args>
@@ -49,7 +41,7 @@ class TomlReader {
   void only(const toml::table& in, const std::vector<std::string>& known, const char* where) const {
     for (const auto& [key, node] : in) {
       const std::string name(key.str());
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
+      if (!contains(known, name)) {
         fail(ErrorKind::config, "{}: {} has no key '{}'{}", place(key.source()), where, name,
              did_you_mean(name, known));
       }

@@ -1,33 +1,18 @@
 // The choice at the end of a search, from validation scores alone.
 #include <map>
-#include <sstream>
 
 #include "grm/core/error.h"
 #include "grm/study/tune.h"
+#include "grm/train/recorded_config.h"
 
 namespace grm::study {
 namespace {
 
-// "section.key" -> value of a configuration's text, without its seed.
-std::map<std::string, std::string> values_in(const std::string& config) {
-  std::map<std::string, std::string> values;
-  std::istringstream lines(config);
-  std::string section;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = line.find(" = ");
-    if (line.size() > 1 && line[0] == '[') {
-      section = line.substr(1, line.size() - 2);
-    } else if (!section.empty() && equals != std::string::npos) {
-      values[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
-    }
-  }
-  return values;
-}
-
 std::vector<Setting> difference(const std::string& from, const std::string& to) {
   std::vector<Setting> list;
-  const std::map<std::string, std::string> before = values_in(from);
-  for (const auto& [key, value] : values_in(to)) {
+  const std::map<std::string, std::string> before = config_values(from);
+  for (const auto& [key, value] : config_values(to)) {
+    if (key == ".seed") continue;
     const auto old = before.find(key);
     if (old == before.end() || old->second != value) list.push_back({key, value, ""});
   }

@@ -135,23 +135,11 @@ std::string option_text(const toml::node& node) {
   return in_quotes ? toml_string(text) : text;
 }
 
-std::string place(const std::string& origin, const toml::source_region& at) {
-  return fmt::format("{}:{}:{}", origin, at.begin.line, at.begin.column);
-}
-
-toml::table parse(const std::string& text, const std::string& origin) {
-  try {
-    return parse_toml(text, origin);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorKind::config, "{}: {}", place(origin, error.source()), error.description());
-  }
-}
-
 }  // namespace
 
 ConfigSections config_sections(const std::string& text, const std::string& origin) {
   ConfigSections sections;
-  for (const auto& [section, table] : parse(text, origin)) {
+  for (const auto& [section, table] : read_toml(text, origin)) {
     if (!table.is_table()) continue;
     auto& values = sections[std::string(section.str())];
     for (const auto& [key, value] : *table.as_table()) {
@@ -164,7 +152,7 @@ ConfigSections config_sections(const std::string& text, const std::string& origi
 RunConfig config_from_toml(const std::string& text, const std::string& origin,
                            const std::string& dataset, const std::string& method,
                            const std::string& preset) {
-  const toml::table file = parse(text, origin);
+  const toml::table file = read_toml(text, origin);
   const auto word = [&](const char* section, const char* key, const std::string& given) {
     return given.empty() ? file[section][key].value_or(std::string()) : given;
   };
@@ -182,7 +170,7 @@ RunConfig config_from_toml(const std::string& text, const std::string& origin,
     if (!table.is_table()) {
       if (apart.count(name) > 0) continue;
       fail(ErrorKind::config, "{}: '{}' is outside [dataset], [method] and [train]",
-           place(origin, table.source()), name);
+           toml_place(origin, table.source()), name);
     }
     for (const auto& [key, value] : *table.as_table()) {
       const std::string option = name + "." + std::string(key.str());
@@ -190,7 +178,7 @@ RunConfig config_from_toml(const std::string& text, const std::string& origin,
       try {
         config.set(option, option_text(value));
       } catch (const Error& error) {
-        fail(ErrorKind::config, "{}: {}", place(origin, value.source()), error.what());
+        fail(ErrorKind::config, "{}: {}", toml_place(origin, value.source()), error.what());
       }
     }
   }

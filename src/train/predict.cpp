@@ -98,12 +98,7 @@ Graph Model::prepared(const Graph& graph) const {
   if (sets && graph.level() == Level::node) {
     domain.graph.parts = torch::tensor({int64_t{0}, graph.nodes()}, torch::kInt64);
   }
-  if (about().symmetrise && sets) {
-    add_reverse_edges(domain);
-  } else if (about().symmetrise) {
-    domain.graph.edges = symmetrised(*graph.edges);
-  }
-  if (about().centre == Centring::domain) domain.graph.x = domain.graph.x.centred();
+  Treatment(about().symmetrise, about().centre)(domain);
   return domain.graph;
 }
 

@@ -1,7 +1,6 @@
 #include "run_files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,9 +14,7 @@
 namespace grm {
 namespace {
 
-// A process that was just killed may hold its folder for a moment longer.
-constexpr int kTries = 20;
-constexpr int kPause = 100000;  // microseconds
+constexpr int kTries = 20;  // two seconds for a process that was just killed
 
 void remove_leftovers(const std::string& path) {
   std::error_code ignored;
@@ -71,24 +68,17 @@ void MetricsLog::failed(const char* what) {
   fail(ErrorKind::io, "{}: {} failed: {}", path_, what, std::strerror(reason));
 }
 
-FolderGuard::FolderGuard(const std::string& path)
-    : folder_(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (folder_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
-  for (int tries = 1; flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
-    if (tries == kTries) {
-      close(folder_);
-      fail(ErrorKind::io,
-           "{}: another process works in this run; wait for it, or start a new run without "
-           "--resume",
-           path);
-    }
-    usleep(kPause);
+FolderGuard::FolderGuard(const std::string& path) : lock_(path, false, kTries) {
+  if (!lock_.open()) {
+    fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(lock_.error()));
+  }
+  if (lock_.busy()) {
+    fail(ErrorKind::io,
+         "{}: another process works in this run; wait for it, or start a new run without "
+         "--resume",
+         path);
   }
   remove_leftovers(path);
-}
-
-FolderGuard::~FolderGuard() {
-  close(folder_);
 }
 
 }  // namespace grm

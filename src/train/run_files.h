@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "grm/core/system/lock.h"
+
 namespace grm {
 
 /// The append-only log of a run. After a restart it is cut back to where the checkpoint stood, so
@@ -33,12 +35,9 @@ class MetricsLog {
 class FolderGuard {
  public:
   explicit FolderGuard(const std::string& path);
-  ~FolderGuard();
-  FolderGuard(const FolderGuard&) = delete;
-  FolderGuard& operator=(const FolderGuard&) = delete;
 
  private:
-  int folder_;
+  FileLock lock_;
 };
 
 }  // namespace grm

@@ -14,7 +14,6 @@
 namespace grm::report {
 namespace {
 
-using study::Layout;
 using study::ResultRow;
 using study::TableOptions;
 using testing::ElementsAre;
@@ -61,13 +60,14 @@ TEST(HtmlEscape, BytesThatAreNoUtf8AreReplaced) {
 }
 
 TEST(HtmlTable, MarksHeadersForScreenReadersAndEscapesCells) {
-  Layout layout;
+  Table layout;
   layout.title = "Title " + kAttack;
   layout.head = {"method", "Avg"};
   layout.groups = {{"cora", 1}};
   layout.rows = {{{kAttack}, {"81.2 ± 0.5", true, 1}}, {{"Avg"}, {"1", false, -1}}};
   layout.notes = {kAttack};
-  const std::string html = html_table(layout, 1);
+  layout.totals = 1;
+  const std::string html = html_table(layout);
   EXPECT_EQ(unbalanced(html), "");
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   EXPECT_THAT(html, HasSubstr("<th scope=\"col\">Avg</th>"));

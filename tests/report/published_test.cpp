@@ -127,8 +127,7 @@ TEST(Published, LookupTakesTheFirstTableThatHasTheNumber) {
 }
 
 TEST(Published, PrintsATableOfThePaper) {
-  const std::string text =
-      study::render(Published::embedded().layout("table-graph"), study::Format::text);
+  const std::string text = render(Published::embedded().layout("table-graph"), Format::text);
   EXPECT_THAT(text, HasSubstr("Table 4 of GRM, TMLR 2025"));
   EXPECT_THAT(text, testing::ContainsRegex("ciga +64.01 +25.29 +81.02 +79.75"));
 }

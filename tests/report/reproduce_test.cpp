@@ -12,7 +12,6 @@
 namespace grm::report {
 namespace {
 
-using study::Format;
 using study::ResultRow;
 using study::TableOptions;
 using testing::HasSubstr;

@@ -275,13 +275,13 @@ TEST(Trust05Choice, RowsWithOtherDomainsAreNotCompared) {
 }
 
 TEST(Table, CostTableHasTimeMemoryAndPublishedValues) {
-  const Layout layout = cost_layout(make_table(two_methods(), {}, {}),
-                                    [](const std::string&, const std::string& method,
-                                       const std::string& column) -> std::optional<PublishedValue> {
-                                      if (method == "grm" && column == "epoch")
-                                        return PublishedValue{3.91, {}};
-                                      return std::nullopt;
-                                    });
+  const Table layout = cost_layout(make_table(two_methods(), {}, {}),
+                                   [](const std::string&, const std::string& method,
+                                      const std::string& column) -> std::optional<PublishedValue> {
+                                     if (method == "grm" && column == "epoch")
+                                       return PublishedValue{3.91, {}};
+                                     return std::nullopt;
+                                   });
   const std::string text = render(layout, Format::text);
   EXPECT_THAT(text, testing::ContainsRegex("toy +grm +kipf +42 +100 +0.000 +0.500 +3.91 +50.0"));
 }
@@ -335,33 +335,6 @@ TEST(Table, VariantsStandBesideTheirMethod) {
       {}, {});
   EXPECT_THAT(table.blocks[0].methods,
               testing::ElementsAre("erm", "erm + centring", "mario + centring", "grm:best"));
-}
-
-TEST(Layout, LatexSpecialCharactersAreEscaped) {
-  EXPECT_EQ(escape_latex("a_b & 5% #1 {x} $ ~ ^ \\ ±"),
-            "a\\_b \\& 5\\% \\#1 \\{x\\} \\$ \\textasciitilde{} \\textasciicircum{} "
-            "\\textbackslash{} $\\pm$");
-}
-
-TEST(Layout, MarkdownPipesDoNotEndACell) {
-  EXPECT_EQ(escape_markdown("a|b*_<\n"), "a\\|b\\*\\_&lt; ");
-}
-
-TEST(Layout, WideTextTablesAreCutBetweenGroups) {
-  Layout layout;
-  layout.head = {"method", "a", "b", "c", "d"};
-  layout.groups = {{"one", 2}, {"two", 2}};
-  layout.rows = {{{"erm"}, {"11111111"}, {"2"}, {"33333333"}, {"4"}}};
-  EXPECT_EQ(render(layout, Format::text, 22),
-            "        one\n"
-            "method         a  b\n"
-            "-------------------\n"
-            "erm     11111111  2\n"
-            "\n"
-            "        two\n"
-            "method         c  d\n"
-            "-------------------\n"
-            "erm     33333333  4\n");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 
 #include <string>
 
+#include "grm/core/error.h"
 #include "grm/core/toml_text.h"
 
 namespace grm {
@@ -37,5 +38,10 @@ inline toml::table parse_toml(const std::string& text, const std::string& origin
 
 /// A value as OptionList::set takes it. Error(config) for a table or a date.
 std::string toml_value_text(const toml::node& node);
+
+/// The same with an Error(kind) that says where: "config.toml:3:8: ...".
+toml::table read_toml(const std::string& text, const std::string& origin,
+                      ErrorKind kind = ErrorKind::config);
+std::string toml_place(const std::string& origin, const toml::source_region& at);
 
 }  // namespace grm

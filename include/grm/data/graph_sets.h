@@ -1,8 +1,10 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "grm/data/dataset.h"
 #include "grm/data/task.h"
 #include "grm/graph/batch.h"
 
@@ -41,5 +43,18 @@ torch::Tensor read_split(const std::string& path, std::vector<bool>& taken);
 
 /// Adds the reverse of every edge of a set; features, weights and truth of an edge go with it.
 void add_reverse_edges(Domain& domain);
+
+/// How a dataset's graphs are treated: the reverse of every pair, and each domain's own mean
+/// subtracted. Domains that share a topology go on sharing one.
+class Treatment {
+ public:
+  Treatment(bool symmetrise, Centring centre) : symmetrise_(symmetrise), centre_(centre) {}
+  void operator()(Domain& domain);
+
+ private:
+  bool symmetrise_;
+  Centring centre_;
+  std::map<const Adjacency*, AdjacencyPtr> done_;
+};
 
 }  // namespace grm

@@ -3,16 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "grm/core/table.h"
+#include "grm/core/text.h"
 #include "grm/report/figure.h"
-#include "grm/study/layout.h"
 
 // The parts that an HTML report is put together from. All of them take plain text and escape it;
 // what they return is HTML that needs no script and loads nothing.
 namespace grm::report {
-
-/// Characters that mean something in HTML become entities; control characters and bytes that are
-/// no UTF-8 become U+FFFD.
-std::string html_escape(const std::string& text);
 
 /// At most `most` characters; what is cut off is marked by an ellipsis.
 std::string shortened(const std::string& text, size_t most);
@@ -33,10 +30,6 @@ struct HtmlSection {
 /// The whole file: frame, style, contents and sections.
 std::string html_page(const std::string& title, const std::string& about,
                       const std::vector<HtmlSection>& sections);
-
-/// A table with its notes; the last `totals` rows are set apart. It scrolls inside its own frame
-/// where the window is narrower.
-std::string html_table(const study::Layout& layout, size_t totals = 0);
 
 /// A figure as inline SVG with a legend and its numbers: lines with bands, or marks with error
 /// bars over categories.
@@ -65,7 +58,7 @@ struct GraphPicture {
   std::vector<Side> sides;
   std::string caption;
   std::vector<std::string> facts;  // one line each below the caption
-  study::Layout numbers;           // behind the picture; not shown without rows
+  Table numbers;                   // behind the picture; not shown without rows
 };
 
 /// Places of nodes in the unit square: a circle, relaxed by a fixed number of steps in which nodes

@@ -22,7 +22,7 @@ struct CurvePart {
 struct ShiftPart {
   std::string title;
   std::vector<std::string> words;  // verdict and advice
-  std::vector<study::Layout> tables;
+  std::vector<Table> tables;
   std::vector<std::string> domains;  // a verdict for each
 };
 
@@ -84,9 +84,6 @@ std::vector<Setup> setups_of(const std::vector<study::ResultRow>& rows);
 /// Options that have their default are not spelled out. A configuration that this program cannot
 /// read any more is to be given as config.toml.
 std::vector<std::string> train_commands(const Setup& setup);
-
-/// A word as a POSIX shell takes it: in quotes if need be.
-std::string shell_word(const std::string& text);
 
 struct HtmlPage {
   std::string text;

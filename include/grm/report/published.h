@@ -54,7 +54,7 @@ class Published {
   std::vector<std::string> notes_of(const std::string& table,
                                     const std::vector<std::string>& datasets) const;
   /// One table as printed in the paper.
-  study::Layout layout(const std::string& table) const;
+  Table layout(const std::string& table) const;
 
  private:
   std::string source_;

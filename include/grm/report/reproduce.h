@@ -45,9 +45,9 @@ struct Report {
   std::string stem;  // of its files: "table1", "table1-quick"
   std::string target, about, command;
   study::ScoreTable table;
-  std::vector<study::Layout> layouts;
+  std::vector<Table> layouts;
   std::vector<Figure> figures;
-  study::Layout missing;
+  Table missing;
   Provenance provenance;
   std::vector<std::string> notes;
 };
@@ -57,7 +57,7 @@ struct Report {
 Report make_report(const Target& target, const Results& results, study::TableOptions options,
                    const Published& published, const std::string& command, const std::string& stem);
 
-std::string render(const Report& report, study::Format format);
+std::string render(const Report& report, Format format);
 std::string report_json(const Report& report);
 
 /// Writes STEM.md, STEM.tex, STEM.json, STEM.csv (scores of every run), STEM-summary.csv and the

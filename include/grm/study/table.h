@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grm/study/layout.h"
+#include "grm/core/table.h"
 #include "grm/study/results.h"
 #include "grm/study/statistics.h"
 #include "grm/train/constant.h"
@@ -96,6 +96,25 @@ ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<Miss
 /// validation score, of rows that have runs; their number if there is none. Sees no test score.
 size_t chosen_by_validation(const DatasetColumn& column);
 
+/// "81.2 ± 0.5", without the deviation for one run.
+std::string score_text(const MeanStd& score, int64_t runs);
+std::string score_text(const PublishedValue& value);
+
+/// All test domains of a column, in order of appearance.
+std::vector<std::string> domains_of(const DatasetColumn& column);
+
+/// Calls each(block, column, method, cell) for all cells of a table.
+template <class Each>
+void for_each_cell(const ScoreTable& table, const Each& each) {
+  for (const Block& block : table.blocks) {
+    for (const DatasetColumn& column : block.datasets) {
+      for (size_t m = 0; m < block.methods.size(); ++m) {
+        each(block, column, block.methods[m], column.cells[m]);
+      }
+    }
+  }
+}
+
 /// "the epoch chosen by validation".
 std::string rule_text(const std::string& rule);
 
@@ -118,23 +137,23 @@ std::string without_seed(const std::string& dataset);
 std::string without_preset(const std::string& method);
 
 /// Min and Avg of all datasets, one layout per block.
-std::vector<Layout> score_layouts(const ScoreTable& table);
+std::vector<Table> score_layouts(const ScoreTable& table);
 /// Avg of all datasets, for those with one test domain; one layout per block.
-std::vector<Layout> average_layouts(const ScoreTable& table);
+std::vector<Table> average_layouts(const ScoreTable& table);
 /// The strongest rival of method `ours` on a dataset: the method of another name with the highest
 /// Avg, as an index into the block's methods; their number if there is none.
 size_t best_rival(const Block& block, const DatasetColumn& column, const std::string& ours);
 /// Avg of the method that the table compares with (`against`) beside its strongest rival on each
 /// dataset.
-Layout rival_layout(const ScoreTable& table);
+Table rival_layout(const ScoreTable& table);
 /// Every test domain and Avg, one layout per block and dataset.
-std::vector<Layout> domain_layouts(const ScoreTable& table);
+std::vector<Table> domain_layouts(const ScoreTable& table);
 /// The same of one dataset, with Min and the validation score.
-Layout whole_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column);
+Table whole_layout(const ScoreTable& table, const Block& block, const DatasetColumn& column);
 /// Parameters, time and memory; published columns "total", "epoch" and "memory".
-Layout cost_layout(const ScoreTable& table, const PublishedLookup& published);
+Table cost_layout(const ScoreTable& table, const PublishedLookup& published);
 /// What has no result, and why; no rows if all is there.
-Layout missing_layout(const std::vector<MissingRow>& missing);
+Table missing_layout(const std::vector<MissingRow>& missing);
 
 /// The table with all its numbers as one JSON object.
 std::string table_json(const ScoreTable& table);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "grm/core/lists.h"
 #include "grm/core/log.h"
 #include "labels.h"
 #include "locate.h"
@@ -125,10 +126,8 @@ class PredictReader {
 
   void add_npz(const std::string& path, const std::string& name) {
     if (model_.kind != "npz") {
-      std::string columns;
-      for (const ColumnRule& rule : model_.columns) {
-        columns += (columns.empty() ? "" : ", ") + rule.name;
-      }
+      const std::string columns =
+          joined(model_.columns, ", ", [](const ColumnRule& rule) { return rule.name; });
       context_.problems.stop({path, 0, 0,
                               "the model was trained on tables with the columns " + columns,
                               "write nodes.csv with these columns, and edges.csv"});

@@ -2,12 +2,12 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "description.h"
 #include "grm/core/files.h"
+#include "grm/core/lists.h"
 #include "grm/core/options.h"
 #include "grm/core/toml_library.h"
 
@@ -53,9 +53,9 @@ class TomlWords {
   void only(const toml::table& in, const Keys& known, const std::string& where) {
     for (const auto& [key, node] : in) {
       const std::string name(key.str());
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (contains(known, name)) continue;
       std::string fix = fmt::format("remove it; known are {}", fmt::join(known, ", "));
-      if (known != top_ && std::find(top_.begin(), top_.end(), name) != top_.end()) {
+      if (known != top_ && contains(top_, name)) {
         fix = fmt::format("move '{}' above the first [section]", name);
       }
       problems_.add(about_.problem(
@@ -88,7 +88,7 @@ class TomlWords {
     std::string given = value;
     const Place place = text(in, key, given);
     if (place.line == 0 || given == value) return place;
-    if (std::find(allowed.begin(), allowed.end(), given) == allowed.end()) {
+    if (!contains(allowed, given)) {
       wrong(
           *in.get(key),
           fmt::format("{} = \"{}\" is unknown{}", key, shown(given), did_you_mean(given, allowed)),

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace grm::study {
+namespace grm {
 
 /// A name for a process that no other process ever has: boot, number and start time. A number
 /// alone is reused by the system.
@@ -15,16 +15,13 @@ std::string own_identity();
 /// Whether the process of this name still runs; a zombie does not.
 bool is_alive(const std::string& identity);
 
-/// MiB that new processes may use: what the system has available, or what this control group may
-/// still take if that is less.
-double available_memory_mib();
-
 /// A child process that dies with this one. Its standard error is kept, its input and output are
 /// empty. It has a process group of its own, so Ctrl-C reaches it only through this process.
 class ChildProcess {
  public:
-  /// Starts a program (argv[0] is its path). Error(io) if there are no processes left.
-  explicit ChildProcess(const std::vector<std::string>& argv);
+  /// Starts a program (argv[0] is its path) in a folder, by default this one. Error(io) if there
+  /// are no processes left.
+  explicit ChildProcess(const std::vector<std::string>& argv, const std::string& folder = ".");
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -46,4 +43,8 @@ class ChildProcess {
   std::string tail_;  // of its standard error
 };
 
-}  // namespace grm::study
+/// Runs a program to its end, or for at most `seconds`; returns what went wrong, "" if nothing.
+std::string run_program(const std::vector<std::string>& argv, double seconds,
+                        const std::string& folder = ".");
+
+}  // namespace grm

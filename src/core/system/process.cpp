@@ -1,4 +1,4 @@
-#include "process.h"
+#include "grm/core/system/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,9 +13,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "grm/core/clock.h"
 #include "grm/core/error.h"
 
-namespace grm::study {
+namespace grm {
 namespace {
 
 constexpr size_t kTail = 4096;
@@ -50,14 +51,6 @@ ProcessState process_state(pid_t process) {
   return found;
 }
 
-// A number in a file of the system, or nothing.
-std::optional<double> number_in(const std::string& path) {
-  std::ifstream file(path);
-  double value = 0;
-  if (file >> value) return value;
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string identity_of(pid_t process) {
@@ -77,25 +70,7 @@ bool is_alive(const std::string& identity) {
   return now.state != 'X' && now.state != 'Z' && now.start == identity.substr(second + 1);
 }
 
-double available_memory_mib() {
-  double available = 2048;
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("MemAvailable:", 0) == 0) {
-      available = std::strtod(line.c_str() + 13, nullptr) / 1024;
-    }
-  }
-  const std::string group = "/sys/fs/cgroup/memory";
-  for (const auto& [limit, used] :
-       {std::pair<std::string, std::string>{group + ".max", group + ".current"},
-        {group + "/memory.limit_in_bytes", group + "/memory.usage_in_bytes"}}) {
-    const std::optional<double> most = number_in(limit);
-    if (most) available = std::min(available, (*most - number_in(used).value_or(0)) / 1048576);
-  }
-  return std::max(available, 1.0);
-}
-
-ChildProcess::ChildProcess(const std::vector<std::string>& argv) {
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::string& folder) {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -118,7 +93,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv) {
     dup2(nothing, STDIN_FILENO);
     dup2(nothing, STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
-    execv(words[0], words.data());
+    if (chdir(folder.c_str()) == 0) execv(words[0], words.data());
     const char* reason = strerror(errno);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, reason, strlen(reason));
     _exit(127);
@@ -174,4 +149,22 @@ std::optional<std::string> ChildProcess::ended() {
   return line.empty() ? fmt::format("exit code {}", exit_code_) : line;
 }
 
-}  // namespace grm::study
+std::string run_program(const std::vector<std::string>& argv, double seconds,
+                        const std::string& folder) {
+  ChildProcess child(argv, folder);
+  const Stopwatch watch;
+  while (true) {
+    pollfd waits{child.output(), POLLIN, 0};
+    poll(&waits, 1, 50);
+    child.read_output();
+    if (const std::optional<std::string> end = child.ended()) return *end;
+    if (watch.seconds() > seconds) {
+      child.send(SIGKILL);
+      return fmt::format("it was stopped after {:g} s", seconds);
+    }
+    // The other end of a closed channel is always ready.
+    if ((waits.revents & POLLHUP) != 0) poll(nullptr, 0, 20);
+  }
+}
+
+}  // namespace grm

@@ -1,21 +1,24 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-namespace grm::report {
+namespace grm {
 
-/// What the configuration of a run says of itself.
+/// What the configuration of a run says of itself; nothing of it need be at hand any more.
 struct ConfigHead {
   std::string dataset;  // a name, or the path of own data
   std::string method, preset;
   int64_t seed = 0;
+
+  std::string method_text() const;  // "grm:paper"
 };
 /// Error(data) names `origin`.
 ConfigHead config_head(const std::string& config, const std::string& origin);
 
-/// "section.key" -> value, as written, of a configuration's lines.
+/// "section.key" -> value, as written, of a configuration's lines; the seed is ".seed".
 std::map<std::string, std::string> config_values(const std::string& config);
 
 /// The configuration without the line of its seed, which is the first one.
@@ -28,4 +31,4 @@ std::string dataset_part(const std::string& config);
 /// 1500", one for each option.
 std::vector<std::string> dataset_differences(const std::string& config, const std::string& from);
 
-}  // namespace grm::report
+}  // namespace grm
