@@ -34,4 +34,19 @@ class BlockNorms {
   std::vector<BatchNorm> norms_;
 };
 
+/// Blocks of a layer, its normalisation, `activation` and dropout, each over `inner`, then the last
+/// layer over `outer`: propagations or patterns, as the layers take them.
+template <class Layer, class Over, class Activation>
+BackboneOutput run_blocks(const std::vector<Layer>& layers, BlockNorms& norms, const Features& x,
+                          const Over& inner, const Over& outer, double dropout, Pass& pass,
+                          const Activation& activation) {
+  const size_t last = layers.size() - 1;
+  torch::Tensor h;
+  for (size_t l = 0; l < last; ++l) {
+    const torch::Tensor z = l == 0 ? layers[l].forward(x, inner) : layers[l].forward(h, inner);
+    h = pass.dropout(activation(norms.forward(static_cast<int64_t>(l), z, pass)), dropout);
+  }
+  return {h, last == 0 ? layers[last].forward(x, outer) : layers[last].forward(h, outer)};
+}
+
 }  // namespace grm::nn

@@ -12,12 +12,11 @@ class Gat : public Backbone {
  public:
   Gat(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
       int64_t features, int64_t classes)
-      : options_(options),
-        patterns_([](const AdjacencyPtr& edges) {
+      : patterns_([](const AdjacencyPtr& edges) {
           return Propagation{with_self_loops(*edges), {}};
         }),
-        norms_(set, prefix, options.batch_norm, options.layers - 1,
-               options.heads * options.hidden) {
+        norms_(set, prefix, options.batch_norm, options.layers - 1, options.heads * options.hidden),
+        dropout_(options.dropout) {
     for (int64_t l = 1; l <= options.layers; ++l) {
       const bool is_last = l == options.layers;
       layers_.emplace_back(set, tensor_name(prefix, "conv", l),
@@ -28,22 +27,15 @@ class Gat : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gat", false);
-    const int64_t last = options_.layers - 1;
     const AdjacencyPtr pattern = patterns_.get(input.edges).pattern;
-    torch::Tensor h;
-    for (int64_t l = 0; l < last; ++l) {
-      const torch::Tensor z =
-          l == 0 ? layers_[l].forward(input.x, pattern) : layers_[l].forward(h, pattern);
-      h = pass.dropout(torch::elu(norms_.forward(l, z, pass)), options_.dropout);
-    }
-    const GatLayer& top = layers_[last];
-    return {h, last == 0 ? top.forward(input.x, pattern) : top.forward(h, pattern)};
+    return run_blocks(layers_, norms_, input.x, pattern, pattern, dropout_, pass,
+                      [](const torch::Tensor& z) { return torch::elu(z); });
   }
 
  private:
-  BackboneOptions options_;
   PropagationCache patterns_;
   BlockNorms norms_;
+  double dropout_;
   std::vector<GatLayer> layers_;
 };
 

@@ -25,7 +25,6 @@ class Sage : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "sage", true);
-    const int64_t last = options_.layers - 1;
     const Propagation plain = means_.get(input.edges);
     Propagation inner = plain;
     if (input.edge_weights.defined()) {
@@ -34,14 +33,8 @@ class Sage : public Backbone {
           to_place_of(input.edge_weights, plain.weights).to(plain.weights.scalar_type());
     }
     const Propagation& outer = options_.weight_last_layer ? inner : plain;
-    torch::Tensor h;
-    for (int64_t l = 0; l < last; ++l) {
-      const torch::Tensor z =
-          l == 0 ? layers_[l].forward(input.x, inner) : layers_[l].forward(h, inner);
-      h = pass.dropout(torch::relu(norms_.forward(l, z, pass)), options_.dropout);
-    }
-    const SageLayer& top = layers_[last];
-    return {h, last == 0 ? top.forward(input.x, outer) : top.forward(h, outer)};
+    return run_blocks(layers_, norms_, input.x, inner, outer, options_.dropout, pass,
+                      [](const torch::Tensor& z) { return torch::relu(z); });
   }
 
  private:

@@ -17,7 +17,6 @@
 #include "grm/methods/graph/model.h"
 #include "grm/methods/graph/split_model.h"
 #include "grm/methods/table.h"
-#include "grm/nn/losses.h"
 
 namespace grm::graph_level {
 namespace {
@@ -59,24 +58,9 @@ class Ciga final : public GraphMethod {
 
  private:
   BatchLoss objective(TrainBatch& batch) {
-    SplitModel::Wanted wanted;
-    wanted.contrast = options_.alpha > 0.0;
-    wanted.spurious = options_.hinge.beta > 0.0;
-    const SplitModel::Output out = model_.forward(batch.input, batch.pass, wanted);
-    const torch::Tensor risk = nn::supervised_loss(view_.loss, out.logits, batch.y);
-    BatchLoss loss{risk, {{"risk", risk}}};
-    if (wanted.contrast) {
-      const torch::Tensor term = contrast(out.contrast, label_pairs(batch.y));
-      loss.total = loss.total + options_.alpha * term;
-      loss.terms.push_back({"contrast", term});
-    }
-    if (wanted.spurious) {
-      const torch::Tensor term = hinge(row_losses(view_.loss, out.spurious, batch.y),
-                                       row_losses(view_.loss, out.logits.detach(), batch.y));
-      loss.total = loss.total + options_.hinge.beta * term;
-      loss.terms.push_back({"hinge", term});
-    }
-    return loss;
+    return split_loss(
+        model_, batch, view_.loss, options_.alpha, options_.hinge.beta,
+        [&](const torch::Tensor& rows) { return contrast(rows, label_pairs(batch.y)); });
   }
 
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {

@@ -110,25 +110,11 @@ class Gala final : public GraphMethod {
   }
 
   BatchLoss objective(TrainBatch& batch, bool settled) {
-    SplitModel::Wanted wanted;
-    wanted.contrast = settled && options_.alpha > 0.0;
-    wanted.spurious = settled && options_.hinge.beta > 0.0;
-    const SplitModel::Output out = model_.forward(batch.input, batch.pass, wanted);
-    const torch::Tensor risk = nn::supervised_loss(view_.loss, out.logits, batch.y);
-    BatchLoss loss{risk, {{"risk", risk}}};
-    if (wanted.contrast) {
-      const Pairs pairs = assisted_pairs(batch.y, tags_.index_select(0, batch.ids));
-      const torch::Tensor term = contrast(out.contrast, pairs, kSlack);
-      loss.total = loss.total + options_.alpha * term;
-      loss.terms.push_back({"contrast", term});
-    }
-    if (wanted.spurious) {
-      const torch::Tensor term = hinge(row_losses(view_.loss, out.spurious, batch.y),
-                                       row_losses(view_.loss, out.logits.detach(), batch.y));
-      loss.total = loss.total + options_.hinge.beta * term;
-      loss.terms.push_back({"hinge", term});
-    }
-    return loss;
+    const auto contrast_of = [&](const torch::Tensor& rows) {
+      return contrast(rows, assisted_pairs(batch.y, tags_.index_select(0, batch.ids)), kSlack);
+    };
+    return split_loss(model_, batch, view_.loss, settled ? options_.alpha : 0.0,
+                      settled ? options_.hinge.beta : 0.0, contrast_of);
   }
 
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {

@@ -2,11 +2,13 @@
 
 #include <torch/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "grm/data/task.h"
+#include "grm/methods/graph/model.h"
 #include "grm/methods/graph/normalised_scorer.h"
 #include "grm/methods/graph/subgraph.h"
 
@@ -84,5 +86,10 @@ class SplitModel {
   nn::Linear spurious_last_;
   std::vector<torch::Tensor> statistics_;  // buffers of the classifier
 };
+
+/// The objective of CIGA and GALA on a batch: the risk, alpha times the contrast of the rows that
+/// `contrast_of` is given, and beta times the hinge; what weighs 0 is not computed.
+BatchLoss split_loss(SplitModel& model, TrainBatch& batch, LossKind kind, double alpha, double beta,
+                     const std::function<torch::Tensor(const torch::Tensor&)>& contrast_of);
 
 }  // namespace grm::graph_level
