@@ -1,33 +1,53 @@
-# make demo   install what is missing, build, train ERM and GRM on the generated default
+# make demo   install what is missing, build the program, train ERM and GRM on the generated default
+# make        build the program
 # make test   the same with what tests need, then all tests; what was skipped is named at the end
-# make        build only
+# make deb    a Debian package of the program
+# Warnings do not stop the build; with WERROR=ON they do.
 BUILD ?= build
 JOBS ?= $(shell nproc)
+WERROR ?= OFF
+CMAKE_ARGS ?=
 
-.PHONY: all demo test build setup sanitize format format-check docs clean
+.PHONY: all demo test build setup deb sanitize format format-check docs clean
 all: build
 
 setup:
 	@bash scripts/setup.sh $(SETUP)
 
+# configure FOLDER,OPTIONS: quiet unless it fails.
+define configure
+	@mkdir -p $(1)
+	@cmake -S . -B $(1) -G Ninja -DGRM_WERROR=$(WERROR) $(2) $(CMAKE_ARGS) > $(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }
+endef
+
+# A new folder begins without tests: the program alone takes half the time.
 build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release > $(BUILD).configure.log 2>&1 \
-	  || { cat $(BUILD).configure.log; exit 1; }
-	@mv $(BUILD).configure.log $(BUILD)/configure.log
-	@ninja -C $(BUILD) -j $(JOBS)
+	$(call configure,$(BUILD),$(if $(wildcard $(BUILD)/CMakeCache.txt),,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF))
+	@ninja -C $(BUILD) -j $(JOBS) grm
 
 demo: build
 	@$(BUILD)/grm train --dataset sbm --method erm,grm,grm:centred --epochs 100
 
 # What only tests need is installed here, and what was skipped all the same is said at the end.
 test: SETUP := test
-test: build
+test: setup
+	$(call configure,$(BUILD),-DGRM_BUILD_TESTS=ON -DGRM_BUILD_BENCH=ON)
+	@ninja -C $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure --no-tests=error -O Testing/summary.log; code=$$?; } && \
 	  bash $(CURDIR)/scripts/count_skipped.sh . && exit $$code
 
+# Kernels of a package run on machines other than this one.
+deb: SETUP := deb
+deb: setup
+	$(call configure,build-deb,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF -DGRM_MARCH=x86-64-v3)
+	@ninja -C build-deb -j $(JOBS) grm
+	@cd build-deb && cpack > cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@ls build-deb/*.deb
+
 # Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: SETUP := test
 sanitize: setup
-	@cmake -S . -B build-sanitize -G Ninja -DGRM_SANITIZE=ON -DGRM_BUILD_BENCH=OFF > /dev/null
+	$(call configure,build-sanitize,-DGRM_SANITIZE=ON -DGRM_BUILD_BENCH=OFF)
 	@ninja -C build-sanitize -j $(JOBS)
 	@cd build-sanitize && ASAN_OPTIONS=detect_leaks=0 ctest --output-on-failure -L unit
 
@@ -41,4 +61,4 @@ docs: build
 	@$(BUILD)/grm options --markdown > docs/options.md
 
 clean:
-	rm -rf build build-sanitize
+	rm -rf build build-deb build-sanitize

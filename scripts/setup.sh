@@ -1,62 +1,134 @@
 #!/usr/bin/env bash
-# setup.sh [test]: installs the Debian packages that the build needs, if any is missing, and with "test" those
-# that only tests need. Without the right to install it prints the line to run; it stops if the missing ones
-# cannot be done without.
+# setup.sh [test|deb]: looks for what the build needs, and for what only tests or the package need. Whatever is there is used,
+# wherever it came from: a distribution, pip, conda, brew, a prefix in CMAKE_PREFIX_PATH. What is missing is installed
+# by apt-get if we may, else listed with the names of packages; it stops if the build cannot do without.
 set -euo pipefail
-needed=(cmake ninja-build pkg-config libtorch-dev libopenblas-dev libcli11-dev libtomlplusplus-dev
-  nlohmann-json3-dev libfmt-dev zlib1g-dev libzip-dev libsqlite3-dev gnuplot-nox graphviz
-  libgtest-dev libgmock-dev ccache)
+
+# Found by | the thing that is looked for | apt | dnf | brew
+needed=(
+  'tool|c++|g++|gcc-c++|gcc'
+  'tool|cmake|cmake|cmake|cmake'
+  'tool|ninja|ninja-build|ninja-build|ninja'
+  'header|torch/types.h|libtorch-dev|python3-torch-devel|pytorch'
+  'blas|openblas|libopenblas0-pthread|openblas-threads|openblas'
+  'header|CLI/CLI.hpp|libcli11-dev|cli11-devel|cli11'
+  'header|toml++/toml.h|libtomlplusplus-dev|tomlplusplus-devel|tomlplusplus'
+  'header|nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json'
+  'header|fmt/core.h|libfmt-dev|fmt-devel|fmt'
+  'header|zlib.h|zlib1g-dev|zlib-devel|zlib'
+  'header|zip.h|libzip-dev|libzip-devel|libzip'
+  'header|sqlite3.h|libsqlite3-dev|sqlite-devel|sqlite'
+)
 useful=()  # a test that lacks one of these is skipped, and `make test` says so
 case "${1:-}" in
   '') ;;
+  deb) needed+=('tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg' 'tool|file|file|file|file') ;;
   test)
-    needed+=(jq python3)
-    useful+=(chromium clang clang-format libclang-rt-dev libbenchmark-dev fish zsh locales qemu-user)
+    needed+=('header|gtest/gtest.h|libgtest-dev|gtest-devel|googletest'
+      'header|gmock/gmock.h|libgmock-dev|gmock-devel|googletest'
+      'tool|jq|jq|jq|jq' 'tool|python3|python3|python3|python3'
+      'tool|gnuplot|gnuplot-nox|gnuplot-minimal|gnuplot' 'tool|dot|graphviz|graphviz|graphviz')
+    useful+=('tool|chromium|chromium|chromium|chromium' 'tool|clang++|clang|clang|llvm'
+      'tool|clang-format|clang-format|clang-tools-extra|clang-format'
+      'file|/usr/lib/llvm*/lib/clang/*/lib/linux/*fuzzer*|libclang-rt-dev|compiler-rt|llvm'
+      'header|benchmark/benchmark.h|libbenchmark-dev|google-benchmark-devel|google-benchmark'
+      'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
+      'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'
+      'tool|qemu-x86_64|qemu-user|qemu-user|' 'tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg'
+      'tool|file|file|file|file')
     ;;
   *)
-    echo "setup.sh: '$1' is unknown; there is 'setup.sh' and 'setup.sh test'" >&2
+    echo "setup.sh: '$1' is unknown; there is 'setup.sh', 'setup.sh test' and 'setup.sh deb'" >&2
     exit 2
     ;;
 esac
 
-# missing NAMES...: those that are not installed, on one line.
+# Where CMake looks for headers besides the compiler's own folders.
+folders=()
+IFS=: read -ra prefixes <<< "${CMAKE_PREFIX_PATH:-}:${CONDA_PREFIX:-}"
+IFS=: read -ra programs <<< "$PATH"
+for prefix in ${prefixes[@]+"${prefixes[@]}"} "${programs[@]%/*bin}"; do
+  [ -n "$prefix" ] && [ -d "$prefix/include" ] && folders+=("-I$prefix/include")
+done
+# A torch of pip or conda: CMakeLists.txt asks the same python3.
+pip_torch=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' \
+  2> /dev/null || true)
+[ -n "$pip_torch" ] && folders+=("-I$pip_torch/include/torch/csrc/api/include")
+folders+=(-I/usr/include/torch/csrc/api/include)
+
+# headers_missing NAMES...: those that the compiler does not find; all of them without a compiler.
+headers_missing() {
+  command -v c++ > /dev/null || { printf '%s\n' "$@"; return; }
+  printf '#if !__has_include(<%s>)\n@%s\n#endif\n' $(printf '%s %s ' $(printf '%s\n' "$@" | sed p)) |
+    c++ -std=c++17 -E -x c++ "${folders[@]}" - | sed -n 's/^@//p'
+}
+
+# missing ROWS...: the rows whose thing is not there.
 missing() {
-  local package state
-  for package in "$@"; do
-    state=$(dpkg-query -W -f='${Status}' "$package" 2> /dev/null || true)
-    [ "$state" = "install ok installed" ] || printf '%s ' "$package"
+  local row kind thing headers=()
+  for row in "$@"; do
+    IFS='|' read -r kind thing _ <<< "$row"
+    [ "$kind" != header ] || headers+=("$thing")
   done
+  headers=" $(headers_missing ${headers[@]+"${headers[@]}"} | tr '\n' ' ')"
+  for row in "$@"; do
+    IFS='|' read -r kind thing _ <<< "$row"
+    case "$kind" in
+      tool) ! command -v "$thing" > /dev/null ;;
+      header) [[ "$headers" == *" $thing "* ]] ;;
+      file) ! compgen -G "$thing" > /dev/null ;;
+      # A distribution's torch takes the BLAS that is installed; one of pip brings its own.
+      blas) [ -z "$pip_torch" ] && ! compgen -G '/usr/lib*/libopenblas*' > /dev/null &&
+        ! compgen -G '/usr/lib*/*/libopenblas*' > /dev/null && ! compgen -G '/usr/lib*/*/openblas*/*' > /dev/null ;;
+    esac && echo "$row"
+  done
+  return 0
+}
+
+# packages COLUMN ROWS: names of one package manager, on one line.
+packages() {
+  cut -d'|' -f"$1" <<< "$2" | awk 'NF && !seen[$0]++' | paste -sd' '
 }
 lacking=$(missing "${needed[@]}")
 extra=$(missing ${useful[@]+"${useful[@]}"})
 [ -n "$lacking$extra" ] || exit 0
 
-# cannot WHY: ends, as an error if something is missing that cannot be done without.
+# cannot WHY: lists what is missing and ends, as an error if the build cannot do without it.
 cannot() {
-  echo "$1" >&2
+  local both
+  both=$(printf '%s\n%s\n' "$lacking" "$extra" | sed '/^$/d')
+  {
+    echo "$1"
+    echo "  missing:  $(packages 2 "$both")"
+    echo "  apt-get install --no-install-recommends $(packages 3 "$both")"
+    echo "  dnf install $(packages 4 "$both")"
+    echo "  brew install $(packages 5 "$both")"
+    if [ -n "$lacking" ]; then
+      echo "What lies in a folder of its own is found through CMAKE_PREFIX_PATH, a torch of pip (pip install torch) through python3."
+    else
+      echo "Without them some tests are skipped."
+    fi
+  } >&2
   [ -z "$lacking" ] || exit 1
-  echo "Without them some tests are skipped." >&2
   exit 0
 }
-command -v apt-get > /dev/null ||
-  cannot "These packages are missing, and there is no apt-get to install them: $lacking$extra"
-line="apt-get install -y --no-install-recommends"
+command -v apt-get > /dev/null || cannot "Some things are missing. Install them in your system's way, as one of these:"
 if [ "$(id -u)" = 0 ]; then
   as_root=
 elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
   as_root=sudo
 else
-  cannot "Packages are missing. Run this as root, then try again:
-  apt-get update && $line $lacking$extra"
+  cannot "Some things are missing. Install them as root, then try again:"
 fi
-echo "installing: $lacking$extra"
 export DEBIAN_FRONTEND=noninteractive
+install="$as_root apt-get install -y -qq --no-install-recommends"
+echo "installing: $(packages 3 "$(printf '%s\n%s\n' "$lacking" "$extra" | sed '/^$/d')")"
 $as_root apt-get update -qq
 if [ -n "$lacking" ]; then
-  $as_root $line -qq $lacking > /dev/null || cannot "apt-get could not install: $lacking"
+  $install $(packages 3 "$lacking") > /dev/null || cannot "apt-get could not install what is missing:"
   lacking=
 fi
-[ -z "$extra" ] || $as_root $line -qq $extra > /dev/null || cannot "apt-get could not install: $extra"
+[ -z "$extra" ] || $install $(packages 3 "$extra") > /dev/null || cannot "apt-get could not install all:"
 
 # Debian may leave the slow reference BLAS selected; OpenBLAS must be what runs.
 blas=$(update-alternatives --query "libblas.so.3-$(gcc -print-multiarch)" 2> /dev/null |

@@ -7,7 +7,7 @@
 
 #include "grm/core/rng.h"
 
-namespace grm::own {
+namespace grm::own::own_numbers_tests {
 namespace {
 
 // Whatever comes in comes out again, in any order: the same bits, but for the sign of NaN.
@@ -69,4 +69,4 @@ TEST(Trust15Numbers, ZerosInARowAreZeros) {
 }
 
 }  // namespace
-}  // namespace grm::own
+}  // namespace grm::own::own_numbers_tests

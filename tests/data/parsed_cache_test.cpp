@@ -7,7 +7,7 @@
 #include "data/helpers.h"
 #include "grm/core/files.h"
 
-namespace grm {
+namespace grm::parsed_cache_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ TEST(ParsedCache, PatternsComeBackAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::parsed_cache_tests

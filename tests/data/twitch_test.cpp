@@ -4,7 +4,7 @@
 #include "data/twitch_files.h"
 #include "grm/data/describe.h"
 
-namespace grm {
+namespace grm::twitch_tests {
 namespace {
 
 using test::kTwitchEdges;
@@ -149,4 +149,4 @@ TEST(TwitchReal, CountsAndLabelRatesAreThoseOfTheProtocol) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::twitch_tests

@@ -10,7 +10,7 @@
 #include "grm/core/threads.h"
 #include "support/golden.h"
 
-namespace grm {
+namespace grm::influence_tests {
 namespace {
 
 using test::members_of;
@@ -294,4 +294,4 @@ TEST(SampledInfluence, EveryMemberOfTheSetIsEquallyLikely) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::influence_tests

@@ -7,7 +7,7 @@
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
 
-namespace grm {
+namespace grm::local_influence_tests {
 namespace {
 
 AdjacencyPtr random_graph(int64_t nodes, int64_t pairs, uint64_t seed) {
@@ -119,4 +119,4 @@ TEST(LocalInfluence, ANodeAloneIsItsOwnSet) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::local_influence_tests

@@ -4,7 +4,7 @@
 #include "grm/core/threads.h"
 #include "grm/graph/batch.h"
 
-namespace grm {
+namespace grm::pick_tests {
 namespace {
 
 torch::Tensor ids(const std::vector<int64_t>& values) {
@@ -203,4 +203,4 @@ TEST(PickRows, SameBitsForAnyThreadCount) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::pick_tests

@@ -7,7 +7,7 @@
 #include "support/real_data.h"
 #include "support/temp_folder.h"
 
-namespace grm::io {
+namespace grm::io::json_lists_tests {
 namespace {
 
 using test::error_of;
@@ -72,4 +72,4 @@ TEST(JsonLists, RealTwitchFeaturesHaveTheirPublishedCounts) {
 }
 
 }  // namespace
-}  // namespace grm::io
+}  // namespace grm::io::json_lists_tests

@@ -10,7 +10,7 @@
 #include "support/npz_writer.h"
 #include "support/temp_folder.h"
 
-namespace grm::io {
+namespace grm::io::npz_write_tests {
 namespace {
 
 using test::error_of;
@@ -107,4 +107,4 @@ TEST(NpzWrite, MoreThanFourGibibytesAreRefusedBeforeTheyAreCopied) {
 }
 
 }  // namespace
-}  // namespace grm::io
+}  // namespace grm::io::npz_write_tests

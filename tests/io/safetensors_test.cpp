@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 
-namespace grm::io {
+namespace grm::io::safetensors_tests {
 namespace {
 
 using test::error_of;
@@ -198,4 +198,4 @@ TEST(Safetensors, MissingFileIsAnErrorOfKindIo) {
 }
 
 }  // namespace
-}  // namespace grm::io
+}  // namespace grm::io::safetensors_tests

@@ -7,7 +7,7 @@
 #include "grm/methods/graph/dir.h"
 #include "small_graph_task.h"
 
-namespace grm {
+namespace grm::graph_dir_tests {
 namespace {
 
 using torch::Tensor;
@@ -225,4 +225,4 @@ TEST(DirPresets, ErmAndGilRunOnTheSameBackbones) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::graph_dir_tests

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-namespace grm {
+namespace grm::grm_generated_tests {
 namespace {
 
 torch::Tensor ints(const std::vector<int64_t>& v) {
@@ -45,4 +45,4 @@ TEST(GrmGenerated, OfTooManyNodesTheNearAndHeavyStay) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::grm_generated_tests

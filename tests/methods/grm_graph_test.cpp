@@ -8,7 +8,7 @@
 #include "small_graph_task.h"
 #include "support/expect_error.h"
 
-namespace grm {
+namespace grm::grm_graph_tests {
 namespace {
 
 using torch::Tensor;
@@ -354,4 +354,4 @@ TEST(GraphGrmMethod, RefusesWhatContradicts) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::grm_graph_tests

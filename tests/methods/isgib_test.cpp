@@ -10,7 +10,7 @@
 #include "grm/methods/method.h"
 #include "small_task.h"
 
-namespace grm {
+namespace grm::isgib_tests {
 namespace {
 
 using torch::Tensor;
@@ -205,4 +205,4 @@ TEST_F(IsGibObjective, DrawsNoMoreNodesThanAsked) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::isgib_tests

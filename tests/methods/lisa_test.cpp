@@ -15,7 +15,7 @@
 #include "grm/nn/losses.h"
 #include "small_task.h"
 
-namespace grm {
+namespace grm::lisa_tests {
 namespace {
 
 using torch::Tensor;
@@ -203,4 +203,4 @@ TEST(Frozen, PutsBackWhatParametersRequiredAlsoAfterAnException) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::lisa_tests

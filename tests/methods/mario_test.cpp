@@ -10,7 +10,7 @@
 #include "grm/methods/method.h"
 #include "small_task.h"
 
-namespace grm {
+namespace grm::mario_tests {
 namespace {
 
 using torch::Tensor;
@@ -226,4 +226,4 @@ TEST(Mario, HeadIsSoftmaxRegressionOnTheFrozenEncoder) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::mario_tests

@@ -10,7 +10,7 @@
 #include "small_graph_task.h"
 #include "small_task.h"
 
-namespace grm {
+namespace grm::method_tests {
 namespace {
 
 struct Case {
@@ -268,4 +268,4 @@ TEST(MethodChoice, DatasetSuggestionsComeAfterThePreset) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::method_tests

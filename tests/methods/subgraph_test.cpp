@@ -5,7 +5,7 @@
 
 #include "support/expect_error.h"
 
-namespace grm::graph_level {
+namespace grm::graph_level::subgraph_tests {
 namespace {
 
 torch::Tensor ints(const std::vector<int64_t>& values) {
@@ -211,4 +211,4 @@ TEST(KMeans, EqualPointsShareACluster) {
 }
 
 }  // namespace
-}  // namespace grm::graph_level
+}  // namespace grm::graph_level::subgraph_tests

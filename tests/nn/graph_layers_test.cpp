@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/golden.h"
 
-namespace grm::nn {
+namespace grm::nn::graph_layers_tests {
 namespace {
 
 using test::expect_close;
@@ -298,4 +298,4 @@ TEST(GraphLayers, WrongInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace grm::nn
+}  // namespace grm::nn::graph_layers_tests

@@ -17,7 +17,7 @@
 #include "harness.h"
 #include "support/expect_error.h"
 
-namespace grm::test {
+namespace grm::test::generated_tests {
 namespace {
 
 using torch::Tensor;
@@ -313,4 +313,4 @@ TEST(Generated, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace grm::test
+}  // namespace grm::test::generated_tests

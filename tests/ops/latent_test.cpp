@@ -13,7 +13,7 @@
 #include "harness.h"
 #include "support/expect_error.h"
 
-namespace grm::test {
+namespace grm::test::latent_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -217,4 +217,4 @@ TEST(LatentErrors, NameWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace grm::test
+}  // namespace grm::test::latent_tests

@@ -8,7 +8,7 @@
 #include "methods/small_graph_task.h"
 #include "support/expect_error.h"
 
-namespace grm {
+namespace grm::explain_tests {
 namespace {
 
 torch::Tensor ints(const std::vector<int64_t>& v) {
@@ -127,4 +127,4 @@ TEST(Explain, TheTruthScores100ItsOpposite0AndNoScoresNothing) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::explain_tests

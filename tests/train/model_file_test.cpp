@@ -14,7 +14,7 @@
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 
-namespace grm {
+namespace grm::model_file_tests {
 namespace {
 
 using test::error_of;
@@ -235,4 +235,4 @@ TEST_F(ChangedModel, AFolderWithoutAModelAndAnotherFileAreErrors) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::model_file_tests

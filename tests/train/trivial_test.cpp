@@ -11,7 +11,7 @@
 #include "methods/small_graph_task.h"
 #include "support/expect_error.h"
 
-namespace grm {
+namespace grm::trivial_tests {
 namespace {
 
 torch::Tensor ints(const std::vector<int64_t>& v) {
@@ -124,4 +124,4 @@ TEST(Trivial, ASingleGraphIsAnError) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::trivial_tests

@@ -6,7 +6,7 @@
 
 #include "grm/core/error.h"
 
-// The JSON library, compiled once (json.cpp): its templates in every file take a tenth of the build.
+// The JSON library, compiled once (json_library.cpp): its templates in every file take a tenth of the build.
 extern template class nlohmann::basic_json<>;
 extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 

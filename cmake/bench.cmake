@@ -1,0 +1,12 @@
+# Benchmarks of single kernels and operators, where Google Benchmark is found.
+find_package(benchmark QUIET)
+if(NOT benchmark_FOUND)
+  return()
+endif()
+file(GLOB benches CONFIGURE_DEPENDS bench/*_bench.cpp)
+foreach(source ${benches})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE grm_report benchmark::benchmark)
+  target_precompile_headers(${name} REUSE_FROM grm_pch)
+endforeach()

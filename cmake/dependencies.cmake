@@ -1,0 +1,57 @@
+# The libraries that grm is built with. scripts/setup.sh knows the same list and says what to install.
+
+# The CMake files of a CUDA torch want the whole CUDA toolkit; its headers and libraries are enough.
+if(GRM_TORCH_ROOT)
+  include(cmake/torch_root.cmake)
+elseif(NOT Torch_DIR AND NOT CMAKE_PREFIX_PATH)
+  # A pip or conda torch brings its own CMake files; Debian's libtorch-dev is found without help.
+  execute_process(COMMAND python3 -c "import torch; print(torch.utils.cmake_prefix_path)"
+                  OUTPUT_VARIABLE torch_prefix OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  list(APPEND CMAKE_PREFIX_PATH ${torch_prefix})
+endif()
+if(NOT GRM_TORCH_ROOT)
+  find_package(Torch REQUIRED)
+endif()
+if(TORCH_CXX_FLAGS)
+  separate_arguments(torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
+endif()
+if(Torch_VERSION VERSION_GREATER_EQUAL 2.12)
+  set(CMAKE_CXX_STANDARD 20)  # newer torch refuses C++17
+else()
+  set(CMAKE_CXX_STANDARD 17)
+endif()
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
+
+find_path(FMT_INCLUDE fmt/core.h REQUIRED)
+# Compiled, if there is a library that fits: its templates in every file take a quarter of the build.
+find_library(FMT_LIBRARY fmt)
+if(FMT_LIBRARY)
+  include(CheckCXXSourceCompiles)
+  # In the order of the build: newer torch brings headers of its own fmt, which the library may not fit.
+  set(CMAKE_REQUIRED_INCLUDES ${TORCH_INCLUDE_DIRS} ${FMT_INCLUDE})
+  set(CMAKE_REQUIRED_LIBRARIES ${FMT_LIBRARY})
+  set(CMAKE_REQUIRED_FLAGS "${TORCH_CXX_FLAGS}")
+  check_cxx_source_compiles("#include <fmt/format.h>
+                             int main() { return fmt::format(\"{}\", 1.5).empty(); }" GRM_FMT_LINKS)
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_REQUIRED_FLAGS)
+endif()
+
+find_path(JSON_INCLUDE nlohmann/json.hpp REQUIRED)
+find_path(TOML_INCLUDE toml++/toml.h REQUIRED)
+find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+if(GRM_WITH_LIBZIP)
+  find_library(ZIP_LIBRARY zip REQUIRED)
+endif()
+if(GRM_WITH_SQLITE)
+  find_package(SQLite3 REQUIRED)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()

@@ -1,0 +1,37 @@
+# grm_flags: include folders, warnings, hardening and libraries of everything but the launcher.
+add_library(grm_flags INTERFACE)
+target_include_directories(grm_flags INTERFACE include ${CMAKE_CURRENT_BINARY_DIR}/generated)
+target_include_directories(grm_flags SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS} ${FMT_INCLUDE}
+                           ${JSON_INCLUDE} ${TOML_INCLUDE} ${CLI11_INCLUDE})
+if(GRM_FMT_LINKS)
+  target_link_libraries(grm_flags INTERFACE ${FMT_LIBRARY})
+else()
+  set(GRM_FMT_DEFINITION FMT_HEADER_ONLY)
+  target_compile_definitions(grm_flags INTERFACE ${GRM_FMT_DEFINITION})
+endif()
+target_compile_options(grm_flags INTERFACE ${torch_flags})
+target_link_libraries(grm_flags INTERFACE ${TORCH_LIBRARIES} ZLIB::ZLIB Threads::Threads
+                      OpenMP::OpenMP_CXX)
+set(warnings -Wall -Wextra -Wshadow $<$<BOOL:${GRM_WERROR}>:-Werror>)
+target_compile_options(grm_flags INTERFACE ${warnings} -Wno-unknown-pragmas)
+# What makes a mistake harder to use: SECURITY.md. The sanitizers check more than _FORTIFY_SOURCE.
+set(hardening -fstack-protector-strong)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND hardening -fcf-protection)
+endif()
+if(NOT GRM_SANITIZE)
+  list(APPEND hardening -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
+target_compile_options(grm_flags INTERFACE ${hardening})
+if(GRM_SANITIZE)
+  target_compile_options(grm_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                         -fno-sanitize=vptr -fno-omit-frame-pointer -g1 -O1)
+  target_link_options(grm_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(GRM_CUDA)
+  target_compile_definitions(grm_flags INTERFACE GRM_CUDA)
+endif()
+# The headers alone are more than the heap at which the compiler begins to collect garbage.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(grm_flags INTERFACE --param=ggc-min-heapsize=1048576)
+endif()
