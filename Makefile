@@ -39,7 +39,7 @@ test: setup
 # Kernels of a package run on machines other than this one.
 deb: SETUP := deb
 deb: setup
-	$(call configure,build-deb,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF -DGRM_MARCH=x86-64-v3)
+	$(call configure,build-deb,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF -DGRM_CPU_VARIANTS=all)
 	@ninja -C build-deb -j $(JOBS) grm
 	@cd build-deb && cpack > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build-deb/*.deb

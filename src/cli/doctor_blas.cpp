@@ -13,6 +13,7 @@
 #include "doctor.h"
 #include "grm/core/clock.h"
 #include "grm/core/cpu.h"
+#include "grm/core/cpu_variant.h"
 #include "grm/core/threads.h"
 #include "grm/train/run_folder.h"
 
@@ -106,6 +107,25 @@ Finding examine_core(const Cpu& cpu, const std::string& core) {
   return finding;
 }
 
+// Which of our own kernels run; GRM_CPU asks for others.
+Finding examine_kernels(const Cpu& cpu) {
+  std::string built;
+  for (const auto variant : built_variants()) {
+    built += (built.empty() ? "" : ", ") + variant_name(variant);
+  }
+  const auto used = cpu_variant();
+  Finding finding{
+      "kernels", fmt::format("{} (of {})", variant_name(used), built), Level::ok, "", {}};
+  if (used != variants::plain && used + 1 < cpu.level) {
+    finding.level = Level::note;
+    finding.advice = fmt::format("for an older processor, this one is x86-64-v{}: {}", cpu.level,
+                                 built_variants().back() > used
+                                     ? "unset GRM_CPU"
+                                     : "build the program here, or with -DGRM_CPU_VARIANTS=all");
+  }
+  return finding;
+}
+
 Finding examine_rate(const Cpu& cpu, const std::string& library, const std::string& core) {
   const double rate = sgemm_gflops(), clock = gigahertz();
   const int cores = std::min(own_cores(), grm::threads());
@@ -135,6 +155,7 @@ std::vector<Finding> examine_blas() {
   const std::string library = blas_name(), core = blas_core();
   std::vector<Finding> found = {examine_library(library)};
   if (!core.empty()) found.push_back(examine_core(cpu, core));
+  found.push_back(examine_kernels(cpu));
   found.push_back(examine_rate(cpu, library, core));
   return found;
 }

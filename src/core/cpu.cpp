@@ -40,6 +40,16 @@ Cpu this_cpu() {
   cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  unsigned more_ecx = 0, leaf7_ebx = 0, unused = 0;
+  __get_cpuid(0x80000001, &unused, &unused, &more_ecx, &unused);
+  __get_cpuid_count(7, 0, &unused, &leaf7_ebx, &unused, &unused);
+  const auto all = [](unsigned flags, unsigned wanted) { return (flags & wanted) == wanted; };
+  const bool v2 =
+      all(ecx, bit_SSE3 | bit_SSSE3 | bit_CMPXCHG16B | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT) &&
+      all(more_ecx, bit_LAHF_LM);
+  const bool v3 = v2 && cpu.avx2 && all(ecx, bit_FMA | bit_MOVBE | bit_F16C) &&
+                  all(leaf7_ebx, bit_BMI | bit_BMI2) && all(more_ecx, bit_LZCNT);
+  cpu.level = v3 && cpu.avx512 ? 4 : v3 ? 3 : v2 ? 2 : 1;
 #endif
   return cpu;
 }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "grm/core/threads.h"
-#include "rng_fill.h"
+#include "kernels.h"
 
 namespace grm {
 
@@ -109,13 +109,14 @@ void fill(T* out, int64_t n, Kernel kernel) {
 
 void Stream::fill_uniform(float* out, int64_t n, float low, float high) const {
   fill(out, n, [&](float* p, int64_t m, uint64_t block) {
-    kernels::philox_uniform(p, m, key_, block, low, high);
+    on_host<kernels::philox_uniform<float>>(p, m, kernels::StreamKey{key_}, block, low, high);
   });
 }
 
 void Stream::fill_normal(float* out, int64_t n) const {
-  fill(out, n,
-       [&](float* p, int64_t m, uint64_t block) { kernels::philox_normal(p, m, key_, block); });
+  fill(out, n, [&](float* p, int64_t m, uint64_t block) {
+    on_host<kernels::philox_normal<float>>(p, m, kernels::StreamKey{key_}, block);
+  });
 }
 
 void Stream::fill_uniform(double* out, int64_t n, double low, double high) const {

@@ -142,10 +142,13 @@ Place place_of(const torch::Tensor& t) {
   return {true, index, cuda_torch::current_stream(index)};
 }
 
-torch::Tensor workspace(const Place& place, size_t bytes) {
-  if (bytes == 0) return {};
-  return torch::empty({static_cast<int64_t>(bytes)},
-                      torch::dtype(torch::kUInt8).device(place.torch_device()));
+Queue queue_of(const Place& place, std::vector<torch::Tensor>& held) {
+  const torch::Device device = place.torch_device();
+  return {place.stream, [device, &held](size_t bytes) {
+            const auto bytes_there = torch::dtype(torch::kUInt8).device(device);
+            held.push_back(torch::empty({static_cast<int64_t>(bytes)}, bytes_there));
+            return held.back().data_ptr();
+          }};
 }
 
 }  // namespace grm

@@ -1,16 +1,11 @@
 #include "grm/graph/device_nets.h"
 
 #include "grm/core/error.h"
+#include "kernels.h"
 #include "place.h"
-#ifdef GRM_CUDA
-#include "cuda/ego_kernels.h"
-#endif
 
 namespace grm {
 namespace {
-
-constexpr int64_t kMostNodes = 64;
-constexpr size_t kMostHops = 8;
 
 /// Nodes that an ego-net can have.
 int64_t capacity_of(const std::vector<int64_t>& fanout) {
@@ -19,7 +14,7 @@ int64_t capacity_of(const std::vector<int64_t>& fanout) {
     if (most == 0) break;
     reach *= most;
     nodes += reach;
-    if (nodes > kMostNodes) break;
+    if (nodes > kernels::kMaxEgoNodes) break;
   }
   return nodes;
 }
@@ -27,18 +22,15 @@ int64_t capacity_of(const std::vector<int64_t>& fanout) {
 }  // namespace
 
 bool DeviceNets::fit(const std::vector<int64_t>& fanout) {
-  return fanout.size() <= kMostHops && capacity_of(fanout) <= kMostNodes;
+  return fanout.size() <= static_cast<size_t>(kernels::kMaxHops) &&
+         capacity_of(fanout) <= kernels::kMaxEgoNodes;
 }
-
-#ifdef GRM_CUDA
 
 namespace {
 
-static_assert(kMostNodes == cuda::kMaxEgoNodes && kMostHops == cuda::kMaxHops);
-
-cuda::EgoNets nets_of(int64_t graphs, int64_t capacity, const torch::Tensor& nodes,
-                      const torch::Tensor& mask, const torch::Tensor& node_offset,
-                      const torch::Tensor& edge_offset, const torch::Tensor& loop_offset) {
+kernels::EgoNets nets_of(int64_t graphs, int64_t capacity, const torch::Tensor& nodes,
+                         const torch::Tensor& mask, const torch::Tensor& node_offset,
+                         const torch::Tensor& edge_offset, const torch::Tensor& loop_offset) {
   return {graphs,
           capacity,
           nodes.data_ptr<int32_t>(),
@@ -62,16 +54,15 @@ DeviceNets::DeviceNets(const Adjacency& edges, const torch::Tensor& targets,
   node_offset_ = torch::empty({graphs_ + 1}, longs);
   edge_offset_ = torch::empty({graphs_ + 1}, longs);
   loop_offset_ = torch::empty({graphs_ + 1}, longs);
-  cuda::EgoFanout most;
+  kernels::EgoFanout most;
   for (const int64_t count : fanout) {
     if (count == 0) break;
     most.most[most.hops++] = static_cast<int>(count);
   }
-  cuda::ego_sample(
-      here.in.offset(), here.in.index(), targets.contiguous().data_ptr<int64_t>(), most,
-      {draws.key(), draws.place()},
-      nets_of(graphs_, capacity_, nodes_, mask_, node_offset_, edge_offset_, loop_offset_),
-      place.stream);
+  on_gpu<kernels::ego_sample>(
+      place, here.in.offset(), here.in.index(), targets.contiguous().data_ptr<int64_t>(), most,
+      kernels::StreamKey{draws.key(), draws.place()},
+      nets_of(graphs_, capacity_, nodes_, mask_, node_offset_, edge_offset_, loop_offset_));
 }
 
 GraphBatch DeviceNets::batch() const {
@@ -82,10 +73,10 @@ GraphBatch DeviceNets::batch() const {
   batch.graph_of_node = torch::empty_like(batch.nodes);
   batch.counted = node_offset_.narrow(0, graphs_, 1);
   batch.most = capacity_;
-  cuda::ego_rows(
+  on_gpu<kernels::ego_rows>(
+      place_of(nodes_),
       nets_of(graphs_, capacity_, nodes_, mask_, node_offset_, edge_offset_, loop_offset_),
-      batch.nodes.data_ptr<int64_t>(), batch.graph_of_node.data_ptr<int64_t>(),
-      place_of(nodes_).stream);
+      batch.nodes.data_ptr<int64_t>(), batch.graph_of_node.data_ptr<int64_t>());
   return batch;
 }
 
@@ -100,37 +91,18 @@ AdjacencyPtr DeviceNets::pattern(bool loops, torch::Dtype dtype, torch::Tensor* 
     side->longest = capacity_;
   }
   pattern->out_edge = torch::empty({most}, longs);
-  const cuda::EgoPattern out{
+  const kernels::EgoPattern out{
       pattern->in.offsets.data_ptr<int64_t>(), pattern->in.indices.data_ptr<int32_t>(),
       pattern->out.offsets.data_ptr<int64_t>(), pattern->out.indices.data_ptr<int32_t>(),
       pattern->out_edge.data_ptr<int64_t>()};
-  const cuda::EgoNets nets =
+  const kernels::EgoNets nets =
       nets_of(graphs_, capacity_, nodes_, mask_, node_offset_, edge_offset_, loop_offset_);
   if (kipf) *kipf = torch::empty({most}, longs.dtype(dtype));
-  void* stream = place_of(nodes_).stream;
   AT_DISPATCH_FLOATING_TYPES(dtype, "ego_pattern", [&] {
-    cuda::ego_pattern<scalar_t>(nets, loops, out, kipf ? kipf->data_ptr<scalar_t>() : nullptr,
-                                stream);
+    on_gpu<kernels::ego_pattern<scalar_t>>(place_of(nodes_), nets, loops, out,
+                                           kipf ? kipf->data_ptr<scalar_t>() : nullptr);
   });
   return pattern;
 }
-
-#else
-
-DeviceNets::DeviceNets(const Adjacency&, const torch::Tensor&, const std::vector<int64_t>&,
-                       const Stream&)
-    : graphs_(0), capacity_(0) {
-  fail(ErrorKind::device, "DeviceNets: this program was built without CUDA");
-}
-GraphBatch DeviceNets::batch() const {
-  GraphBatch none;
-  none.most = graphs_ * capacity_;
-  return none;
-}
-AdjacencyPtr DeviceNets::pattern(bool, torch::Dtype, torch::Tensor*) const {
-  return nullptr;
-}
-
-#endif
 
 }  // namespace grm

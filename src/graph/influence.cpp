@@ -6,12 +6,12 @@
 #include <mutex>
 #include <optional>
 
-#include "cpu/path_block.h"
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
 #include "influence_device.h"
 #include "influence_product.h"
+#include "kernels.h"
 #include "scratch_pool.h"
 
 namespace grm {
@@ -85,12 +85,12 @@ class BlockSearch {
     pool_.use([&](Scratch& scratch) {
       const int64_t first = block * kBlock;
       const int sources = static_cast<int>(std::min(kBlock, nodes_ - first));
-      if (scratch.narrow.search(first, sources, depth_)) {
+      if (on_host<kernels::search_paths<float>>(scratch.narrow, first, sources, depth_)) {
         judge_all(scratch.narrow, words, stride);
         return;
       }
       if (!scratch.wide) scratch.wide.emplace(graph_);
-      scratch.wide->search(first, sources, depth_);
+      on_host<kernels::search_paths<double>>(*scratch.wide, first, sources, depth_);
       judge_all(*scratch.wide, words, stride);
     });
   }
@@ -111,7 +111,8 @@ class BlockSearch {
         words[i * stride] = 0;
         continue;
       }
-      kernels::Verdict verdict = paths.judge(members_.begin(i), members_.size(i), limits);
+      kernels::Verdict verdict =
+          on_host<kernels::judge_paths<Count>>(paths, members_.begin(i), members_.size(i), limits);
       for (uint64_t left = verdict.unsure; left != 0; left &= left - 1) {
         const int lane = __builtin_ctzll(left);
         counts.clear();

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dispatch.h"
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "influence_product.h"
+#include "place.h"
 
 namespace grm {
 namespace {
 
-constexpr int64_t kLanes = 64;
 constexpr int64_t kMostBlocks = 256;
 constexpr double kShareOfFree = 0.25;  // of the free device memory, for the searches
 
@@ -42,14 +41,13 @@ DeviceBlockSearch::DeviceBlockSearch(const kernels::NeighbourLists& graph,
   };
   graph_there_ = copied(graph);
   members_there_ = copied(members);
-  const double each = static_cast<double>(graph_dispatch::path_workspace_bytes<float>(nodes_, 1));
+  const double each = static_cast<double>(kernels::path_workspace_bytes<float>(nodes_, 1));
   const double free = static_cast<double>(device_memory(device).free) * kShareOfFree;
-  const int64_t all = (nodes_ + kLanes - 1) / kLanes;
+  const int64_t all = (nodes_ + kernels::kPathLanes - 1) / kernels::kPathLanes;
   const auto fitting = static_cast<int64_t>(free / std::max(each, 1.0));
   blocks_at_once_ = std::max<int64_t>(1, std::min({fitting, kMostBlocks, all}));
-  const size_t bytes =
-      std::max(graph_dispatch::path_workspace_bytes<float>(nodes_, blocks_at_once_),
-               graph_dispatch::path_workspace_bytes<double>(nodes_, 1));
+  const size_t bytes = std::max(kernels::path_workspace_bytes<float>(nodes_, blocks_at_once_),
+                                kernels::path_workspace_bytes<double>(nodes_, 1));
   work_ = torch::empty({static_cast<int64_t>(bytes)}, torch::dtype(torch::kUInt8).device(device));
   inexact_ = torch::empty({blocks_at_once_}, torch::dtype(torch::kInt32).device(device));
 }
@@ -60,8 +58,9 @@ torch::Tensor DeviceBlockSearch::run(int64_t first, int64_t count) {
   torch::Tensor sure = torch::empty({nodes_, count}, options);
   torch::Tensor unsure = torch::empty({nodes_, count}, options);
   const Place place = place_of(work_);
-  graph_dispatch::path_search<float>(place, graph_there_.view(), first * kLanes, count, depth_,
-                                     work_.data_ptr(), inexact_.data_ptr<int32_t>());
+  on_gpu<kernels::path_search<float>>(place, graph_there_.view(), first * kernels::kPathLanes,
+                                      count, depth_, work_.data_ptr(),
+                                      inexact_.data_ptr<int32_t>());
   judge<float>(count, count, sure.data_ptr<int64_t>(), unsure.data_ptr<int64_t>());
   const torch::Tensor inexact = inexact_.cpu();
   // Blocks whose counts left the exact range of a float have no meaning yet.
@@ -70,8 +69,9 @@ torch::Tensor DeviceBlockSearch::run(int64_t first, int64_t count) {
   decide<float>(count, -1, words, torch::where(searched, unsure, torch::zeros_like(unsure)));
   for (int64_t b = 0; b < count; ++b) {
     if (inexact.data_ptr<int32_t>()[b] == 0) continue;
-    graph_dispatch::path_search<double>(place, graph_there_.view(), (first + b) * kLanes, 1, depth_,
-                                        work_.data_ptr(), inexact_.data_ptr<int32_t>());
+    on_gpu<kernels::path_search<double>>(place, graph_there_.view(),
+                                         (first + b) * kernels::kPathLanes, 1, depth_,
+                                         work_.data_ptr(), inexact_.data_ptr<int32_t>());
     torch::Tensor one = torch::empty({nodes_, 1}, options),
                   open = torch::empty({nodes_, 1}, options);
     judge<double>(1, 1, one.data_ptr<int64_t>(), open.data_ptr<int64_t>());
@@ -84,9 +84,9 @@ torch::Tensor DeviceBlockSearch::run(int64_t first, int64_t count) {
 template <class Count>
 void DeviceBlockSearch::judge(int64_t blocks, int64_t stride, int64_t* sure, int64_t* unsure) {
   const kernels::PathLimits limits = {rule_.max_length, std::log2(rule_.min_paths)};
-  graph_dispatch::path_judge<Count>(place_of(work_), members_there_.view(), nodes_, blocks, limits,
-                                    work_.data_ptr(), reinterpret_cast<uint64_t*>(sure),
-                                    reinterpret_cast<uint64_t*>(unsure), stride);
+  on_gpu<kernels::path_judge<Count>>(place_of(work_), members_there_.view(), nodes_, blocks, limits,
+                                     work_.data_ptr(), reinterpret_cast<uint64_t*>(sure),
+                                     reinterpret_cast<uint64_t*>(unsure), stride);
 }
 
 // Reads the exact path counts behind the bits of `unsure` and sets those bits of `sure` (host) that
@@ -113,7 +113,7 @@ void DeviceBlockSearch::decide(int64_t blocks, int64_t column, torch::Tensor& su
       questions.push_back({row, b, lane, static_cast<int64_t>(node.size())});
       for (int64_t e = members_.offset[row]; e < members_.offset[row + 1]; ++e) {
         node.push_back(members_.index[e]);
-        source.push_back(static_cast<int32_t>(b * kLanes + lane));
+        source.push_back(static_cast<int32_t>(b * kernels::kPathLanes + lane));
       }
     }
   }
@@ -121,7 +121,7 @@ void DeviceBlockSearch::decide(int64_t blocks, int64_t column, torch::Tensor& su
   const torch::Tensor node_there = to_device(node.data(), asked, torch::kInt32, device_);
   const torch::Tensor source_there = to_device(source.data(), asked, torch::kInt32, device_);
   torch::Tensor counts = torch::empty({asked}, torch::dtype(torch::kFloat64).device(device_));
-  graph_dispatch::path_counts<Count>(
+  on_gpu<kernels::path_counts<Count>>(
       place_of(work_), nodes_, blocks, work_.data_ptr(), node_there.data_ptr<int32_t>(),
       source_there.data_ptr<int32_t>(), asked, counts.data_ptr<double>());
   const torch::Tensor answered = counts.cpu();

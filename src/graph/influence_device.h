@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/path_block.h"
 #include "grm/graph/influence.h"
+#include "kernels.h"
 
 namespace grm {
 

@@ -1,7 +1,8 @@
 #include "grm/graph/random.h"
 
-#include "dispatch.h"
 #include "grm/core/error.h"
+#include "kernels.h"
+#include "place.h"
 
 namespace grm {
 
@@ -11,7 +12,9 @@ void fill_uniform(const Stream& stream, const torch::Tensor& out, double low, do
     scalar_t* to = out.data_ptr<scalar_t>();
     const auto from = static_cast<scalar_t>(low), upto = static_cast<scalar_t>(high);
     if (out.is_cuda()) {
-      graph_dispatch::philox_uniform(place_of(out), to, out.numel(), stream, from, upto);
+      on_gpu<kernels::philox_uniform<scalar_t>>(place_of(out), to, out.numel(),
+                                                kernels::StreamKey{stream.key(), stream.place()},
+                                                uint64_t{0}, from, upto);
     } else {
       stream.fill_uniform(to, out.numel(), from, upto);
     }
@@ -23,7 +26,9 @@ void fill_normal(const Stream& stream, const torch::Tensor& out) {
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "fill_normal", [&] {
     scalar_t* to = out.data_ptr<scalar_t>();
     if (out.is_cuda()) {
-      graph_dispatch::philox_normal(place_of(out), to, out.numel(), stream);
+      on_gpu<kernels::philox_normal<scalar_t>>(place_of(out), to, out.numel(),
+                                               kernels::StreamKey{stream.key(), stream.place()},
+                                               uint64_t{0});
     } else {
       stream.fill_normal(to, out.numel());
     }

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <vector>
 
+#include "../graph/place.h"
 #include "contrast_device.h"
-#include "contrast_kernels.h"
 #include "contrast_tiles.h"
-#include "dispatch.h"
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
+#include "kernels.h"
 
 namespace grm {
 namespace {
@@ -63,9 +63,9 @@ class Tiles : public ContrastTiles {
     const Tensor c = tile(a, b, i, j);
     const T* p = c.template data_ptr<T>();
     const bool once = a == b && i == j;  // a whole square: its columns are its rows
-    kernels::tile_sums<T>(p, c.size(0), c.size(1), inverse_tau_, sums_[a].data() + i,
-                          once ? nullptr : sums_[b].data() + j, clusters(a, b, i, j),
-                          cluster_sums_.data() + i);
+    on_host<kernels::tile_sums<T>>(p, c.size(0), c.size(1), inverse_tau_, sums_[a].data() + i,
+                                   once ? nullptr : sums_[b].data() + j, clusters(a, b, i, j),
+                                   cluster_sums_.data() + i);
     if (a != b && i == j) {
       for (int64_t k = 0; k < c.size(0); ++k) {
         diagonal_[i + k] = static_cast<double>(p[k * c.size(1) + k]);
@@ -93,9 +93,9 @@ class Tiles : public ContrastTiles {
   void add_gradient(int a, int b, int64_t i, int64_t j) {
     Tensor c = tile(a, b, i, j);
     T* p = c.template data_ptr<T>();
-    kernels::tile_weights<T>(p, c.size(0), c.size(1), inverse_tau_, scales_[a].data() + i,
-                             scales_[b].data() + j, clusters(a, b, i, j),
-                             cluster_scale_.data() + i);
+    on_host<kernels::tile_weights<T>>(p, c.size(0), c.size(1), inverse_tau_, scales_[a].data() + i,
+                                      scales_[b].data() + j, clusters(a, b, i, j),
+                                      cluster_scale_.data() + i);
     if (a != b && i == j) {
       const double n = static_cast<double>(n_);
       for (int64_t k = 0; k < c.size(0); ++k) {
@@ -172,13 +172,8 @@ Tensor sinkhorn(const Tensor& s, double epsilon, int64_t iterations) {
   const Tensor scores = s.detach().contiguous();
   Tensor q = torch::empty_like(scores);
   AT_DISPATCH_FLOATING_TYPES(s.scalar_type(), "sinkhorn", [&] {
-    if (scores.is_cuda()) {
-      dispatch::sinkhorn<scalar_t>(place_of(scores), scores.data_ptr<scalar_t>(), s.size(0),
-                                   s.size(1), epsilon, iterations, q.data_ptr<scalar_t>());
-      return;
-    }
-    kernels::sinkhorn<scalar_t>(scores.data_ptr<scalar_t>(), s.size(0), s.size(1), epsilon,
-                                iterations, q.data_ptr<scalar_t>());
+    launch<kernels::sinkhorn<scalar_t>>(place_of(scores), scores.data_ptr<scalar_t>(), s.size(0),
+                                        s.size(1), epsilon, iterations, q.data_ptr<scalar_t>());
   });
   return q;
 }

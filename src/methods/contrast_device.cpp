@@ -1,7 +1,8 @@
 #include "contrast_device.h"
 
+#include "../graph/place.h"
 #include "contrast_tiles.h"
-#include "dispatch.h"
+#include "kernels.h"
 
 namespace grm {
 namespace {
@@ -41,10 +42,11 @@ class DeviceTiles : public ContrastTiles {
   void add_sums(int a, int b, int64_t i, int64_t j) {
     const Tensor c = tile(a, b, i, j);
     const bool once = a == b && i == j;  // a whole square: its columns are its rows
-    dispatch::tile_sums<T>(place_, c.template data_ptr<T>(), c.size(0), c.size(1), inverse_tau_,
-                           sums_[a].template data_ptr<double>() + i,
-                           once ? nullptr : sums_[b].template data_ptr<double>() + j,
-                           clusters(a, b, i, j), cluster_sums_.template data_ptr<double>() + i);
+    launch<kernels::tile_sums<T>>(place_, c.template data_ptr<T>(), c.size(0), c.size(1),
+                                  inverse_tau_, sums_[a].template data_ptr<double>() + i,
+                                  once ? nullptr : sums_[b].template data_ptr<double>() + j,
+                                  clusters(a, b, i, j),
+                                  cluster_sums_.template data_ptr<double>() + i);
     if (a != b && i == j) diagonal_.narrow(0, i, height(i)).copy_(c.diagonal());
   }
 
@@ -68,10 +70,10 @@ class DeviceTiles : public ContrastTiles {
 
   void add_gradient(int a, int b, int64_t i, int64_t j) {
     Tensor c = tile(a, b, i, j);
-    dispatch::tile_weights<T>(place_, c.template data_ptr<T>(), c.size(0), c.size(1), inverse_tau_,
-                              scales_[a].template data_ptr<T>() + i,
-                              scales_[b].template data_ptr<T>() + j, clusters(a, b, i, j),
-                              cluster_scale_.template data_ptr<T>() + i);
+    launch<kernels::tile_weights<T>>(place_, c.template data_ptr<T>(), c.size(0), c.size(1),
+                                     inverse_tau_, scales_[a].template data_ptr<T>() + i,
+                                     scales_[b].template data_ptr<T>() + j, clusters(a, b, i, j),
+                                     cluster_scale_.template data_ptr<T>() + i);
     if (a != b && i == j) c.diagonal().add_(on_diagonal_.narrow(0, i, height(i)));
     add_products(a, b, i, j, c);
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "editor_kernels.h"
+#include "kernels.h"
 #include "grm/core/rng.h"
 
 namespace grm {
@@ -34,12 +34,12 @@ class EditorColumn {
 
   /// AdamW along -reward (1[j chosen] - count pi(j)).
   void step(const int32_t* chosen, int64_t edits, double reward, double count,
-            const editor_kernels::Step& step, const InitialValues& initial);
+            const kernels::editor::Step& step, const InitialValues& initial);
   /// `edits` distinct sources, one after the other in proportion to exp(B).
   void draw(int64_t edits, const InitialValues& initial, Stream& draws, int32_t* chosen) const;
 
  private:
-  using Node = std::array<double, editor_kernels::kNodes>;
+  using Node = std::array<double, kernels::editor::kNodes>;
   int64_t slot(int64_t source) const;  // entry of a source, or -1
   double rest_mass() const;
   double rest_weight(double b0) const;
@@ -54,7 +54,7 @@ class EditorColumn {
   int64_t rest_ = 0;              // sources that are not entries
   std::vector<int32_t> sources_;  // of the entries; empty if entry j is source j
   std::vector<float> value_, first_, second_;
-  editor_kernels::Mass entries_;
+  kernels::editor::Mass entries_;
   Node node_value_{}, node_first_{}, node_second_{};
   Node coefficient_{};  // c_k
   Node moment_{};       // sum over the rest of T_k(2 b0 - 1)

@@ -140,9 +140,9 @@ void GraphEditors::step(int64_t number, const std::vector<torch::Tensor>& flips,
   numbers_.push_back(number);
   rewards_.push_back(reward);
   const auto t = static_cast<double>(rewards_.size());
-  const editor_kernels::Step step{1.0 - options_.lr * kDecay,
-                                  options_.lr / (1.0 - std::pow(editor_kernels::kBeta1, t)),
-                                  1.0 / std::sqrt(1.0 - std::pow(editor_kernels::kBeta2, t))};
+  const kernels::editor::Step step{1.0 - options_.lr * kDecay,
+                                   options_.lr / (1.0 - std::pow(kernels::editor::kBeta1, t)),
+                                   1.0 / std::sqrt(1.0 - std::pow(kernels::editor::kBeta2, t))};
   const double count =
       options_.law == EditorLaw::as_coded ? 1.0 : static_cast<double>(options_.edits);
   each_column([&](View& view, int64_t i) {

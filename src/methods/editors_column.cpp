@@ -6,11 +6,11 @@
 namespace grm {
 namespace {
 
-using editor_kernels::kBeta1;
-using editor_kernels::kBeta2;
-using editor_kernels::kEps;
-using editor_kernels::kNodes;
-using editor_kernels::Step;
+using kernels::editor::kBeta1;
+using kernels::editor::kBeta2;
+using kernels::editor::kEps;
+using kernels::editor::kNodes;
+using kernels::editor::Step;
 using Values = std::array<double, kNodes>;
 
 // Rejections after which a draw goes over all sources instead.
@@ -94,7 +94,7 @@ void EditorColumn::start(int64_t nodes, const InitialValues& initial, bool impli
   initial.fill(all.data(), nodes);
   if (implicit) {
     rest_ = nodes;
-    editor_kernels::chebyshev_sums(all.data(), nodes, moment_.data());
+    on_host<kernels::editor::chebyshev_sums>(all.data(), nodes, moment_.data());
     node_value_ = grid().node;
   } else {
     value_ = std::move(all);
@@ -106,8 +106,8 @@ void EditorColumn::start(int64_t nodes, const InitialValues& initial, bool impli
 
 int64_t EditorColumn::slot(int64_t source) const {
   if (!implicit_) return source;
-  return editor_kernels::find(sources_.data(), static_cast<int64_t>(sources_.size()),
-                              static_cast<int32_t>(source));
+  return on_host<kernels::editor::find>(sources_.data(), static_cast<int64_t>(sources_.size()),
+                                        static_cast<int32_t>(source));
 }
 
 double EditorColumn::rest_mass() const {
@@ -136,7 +136,7 @@ double EditorColumn::weight(int64_t source, const InitialValues& initial) const 
   const int64_t at = slot(source);
   if (at < 0) return rest_weight(initial.at(source));
   float result;
-  editor_kernels::exponentials(&value_[at], 1, &result);
+  on_host<kernels::editor::exponentials>(&value_[at], 1, &result);
   return result;
 }
 
@@ -177,8 +177,8 @@ void EditorColumn::step(const int32_t* chosen, int64_t edits, double reward, dou
   }
   // All entries go along the normaliser's part of the gradient; the chosen ones, which have the
   // other part too, are then done again from where they stood.
-  editor_kernels::step_entries(value_.data(), first_.data(), second_.data(),
-                               static_cast<int64_t>(value_.size()), pull, step);
+  on_host<kernels::editor::step_entries>(value_.data(), first_.data(), second_.data(),
+                                         static_cast<int64_t>(value_.size()), pull, step);
   for (Kept& entry : kept) {
     adamw(entry.value, entry.first, entry.second, pull * std::exp(entry.value) - reward, step);
     value_[entry.slot] = static_cast<float>(entry.value);
@@ -194,7 +194,7 @@ void EditorColumn::step(const int32_t* chosen, int64_t edits, double reward, dou
 }
 
 void EditorColumn::update_sums() {
-  entries_ = editor_kernels::mass(value_.data(), static_cast<int64_t>(value_.size()));
+  entries_ = on_host<kernels::editor::mass>(value_.data(), static_cast<int64_t>(value_.size()));
   if (rest_ == 0) return;
   Values at_node;
   for (int a = 0; a < kNodes; ++a) at_node[a] = std::exp(node_value_[a]);
@@ -213,7 +213,7 @@ void EditorColumn::draw(int64_t edits, const InitialValues& initial, Stream& dra
     if (rest_left == 0 || (entries_left > 0 && u < entries)) {
       if (!weighed) {
         weights.resize(value_.size());
-        editor_kernels::exponentials(value_.data(), entries_left, weights.data());
+        on_host<kernels::editor::exponentials>(value_.data(), entries_left, weights.data());
         weighed = true;
       }
       chosen[k] = draw_entry(u, weights, entries);

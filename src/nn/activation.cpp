@@ -5,11 +5,10 @@
 
 #include <vector>
 
-#include "../core/rng_fill.h"
-#include "activation_kernels.h"
 #include "column_statistics.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
+#include "kernels.h"
 
 namespace grm::nn {
 namespace {
@@ -39,16 +38,16 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
           const float* uniform = nullptr;
           if (rate > 0) {  // element i of the stream belongs to entry i of x; counters give four
             const int64_t first = row * cols, block = first / 4;
-            grm::kernels::philox_uniform(drawn.data(), count * cols + first - 4 * block,
-                                         static_cast<uint64_t>(key), static_cast<uint64_t>(block),
-                                         0.0f, 1.0f);
+            on_host<kernels::philox_uniform<float>>(drawn.data(), count * cols + first - 4 * block,
+                                                    kernels::StreamKey{static_cast<uint64_t>(key)},
+                                                    static_cast<uint64_t>(block), 0.0f, 1.0f);
             uniform = drawn.data() + (first - 4 * block);
           }
-          kernels::normalise_and_drop(x.data_ptr<scalar_t>() + row * cols, count, cols,
-                                      centre.data_ptr<scalar_t>(), scale.data_ptr<scalar_t>(),
-                                      beta.data_ptr<scalar_t>(), uniform, static_cast<float>(rate),
-                                      static_cast<scalar_t>(1.0 / (1.0 - rate)),
-                                      y.data_ptr<scalar_t>() + row * cols);
+          on_host<kernels::normalise_and_drop<scalar_t>>(
+              x.data_ptr<scalar_t>() + row * cols, count, cols, centre.data_ptr<scalar_t>(),
+              scale.data_ptr<scalar_t>(), beta.data_ptr<scalar_t>(), uniform,
+              static_cast<float>(rate), static_cast<scalar_t>(1.0 / (1.0 - rate)),
+              y.data_ptr<scalar_t>() + row * cols);
         }
       });
     });
@@ -76,8 +75,8 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
       const Tensor sums =
           column_totals(rows, 2 * cols, [&](int64_t begin, int64_t end, double* out) {
             const int64_t at = begin * cols;
-            kernels::masked_gradient_sums(xp + at, yp + at, dyp + at, end - begin, cols, m, f, out,
-                                          out + cols);
+            on_host<kernels::masked_gradient_sums<scalar_t>>(
+                xp + at, yp + at, dyp + at, end - begin, cols, m, f, out, out + cols);
           });
       dbeta = sums.narrow(0, 0, cols);
       dgamma = sums.narrow(0, cols, cols) * inverse;
@@ -85,10 +84,10 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
       const Tensor g_mean = (dbeta / n).to(type), slope = (dgamma * inverse / n).to(type);
       parallel_chunks(rows, kColumnRows, [&](int64_t begin, int64_t end) {
         const int64_t at = begin * cols;
-        kernels::masked_gradient_columns(xp + at, yp + at, dyp + at, end - begin, cols,
-                                         centre.data_ptr<scalar_t>(), scale.data_ptr<scalar_t>(),
-                                         g_mean.data_ptr<scalar_t>(), slope.data_ptr<scalar_t>(), f,
-                                         dx.data_ptr<scalar_t>() + at);
+        on_host<kernels::masked_gradient_columns<scalar_t>>(
+            xp + at, yp + at, dyp + at, end - begin, cols, centre.data_ptr<scalar_t>(),
+            scale.data_ptr<scalar_t>(), g_mean.data_ptr<scalar_t>(), slope.data_ptr<scalar_t>(), f,
+            dx.data_ptr<scalar_t>() + at);
       });
     });
     return {dx,       dgamma.to(type), dbeta.to(type), torch::zeros_like(bias),
@@ -102,6 +101,7 @@ Tensor norm_relu_dropout(BatchNorm& norm, const Tensor& x, const Tensor& bias, d
                          Pass& pass, const Tensor& counted) {
   ensure(x.dim() == 2 && x.size(1) == norm.gamma.numel(),
          "norm_relu_dropout: the rows have another width");
+  // The fused kernels are those of training on the host; elsewhere the layers one by one.
   if (!pass.training() || !x.device().is_cpu() || x.size(0) == 0) {
     return pass.dropout(torch::relu(norm.forward(x + bias, pass, counted)), rate);
   }

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "dispatch.h"
+#include "../graph/place.h"
 #include "grm/core/error.h"
 #include "grm/core/stages.h"
-#include "grm/core/threads.h"
 #include "kernels.h"
 
 namespace grm::nn {
@@ -18,7 +17,6 @@ namespace {
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
-constexpr int64_t kChunk = 1 << 14;
 
 torch::Tensor host_copy(const torch::Tensor& t) {
   return t.to(torch::kCPU, t.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
@@ -50,8 +48,8 @@ kernels::AdamStep Adam::numbers(int64_t steps) const {
 
 // Tensors that have taken equally many steps go together, which is nearly always all of them.
 template <class T>
-void Adam::step_on_device() {
-  std::map<int64_t, std::vector<dispatch::AdamTensor<T>>> by_steps;
+void Adam::step_all() {
+  std::map<int64_t, std::vector<kernels::AdamTensor<T>>> by_steps;
   std::vector<torch::Tensor> held;  // gradients that had to be copied live until the launch
   Place place;
   for (Slot& slot : slots_) {
@@ -63,31 +61,15 @@ void Adam::step_on_device() {
                                       slot.parameter.numel()});
   }
   for (const auto& [steps, tensors] : by_steps) {
-    dispatch::adam<T>(place, tensors, numbers(steps));
+    launch<kernels::adam<T>>(place, tensors, numbers(steps), nullptr);
   }
 }
 
 void Adam::step() {
   const Stage stage("optimiser");
-  if (!slots_.empty() && slots_.front().parameter.is_cuda()) {
-    AT_DISPATCH_FLOATING_TYPES(slots_.front().parameter.scalar_type(), "adam",
-                               [&] { step_on_device<scalar_t>(); });
-    return;
-  }
-  for (Slot& slot : slots_) {
-    if (!slot.parameter.grad().defined()) continue;
-    const torch::Tensor gradient = slot.parameter.grad().contiguous();
-    const kernels::AdamStep step = numbers(++slot.steps);
-    AT_DISPATCH_FLOATING_TYPES(slot.parameter.scalar_type(), "adam", [&] {
-      scalar_t* p = slot.parameter.data_ptr<scalar_t>();
-      const scalar_t* g = gradient.data_ptr<scalar_t>();
-      scalar_t* first = slot.first.data_ptr<scalar_t>();
-      scalar_t* second = slot.second.data_ptr<scalar_t>();
-      parallel_chunks(slot.parameter.numel(), kChunk, [&](int64_t begin, int64_t end) {
-        kernels::adam(p + begin, g + begin, first + begin, second + begin, end - begin, step);
-      });
-    });
-  }
+  if (slots_.empty()) return;
+  AT_DISPATCH_FLOATING_TYPES(slots_.front().parameter.scalar_type(), "adam",
+                             [&] { step_all<scalar_t>(); });
 }
 
 std::array<double, 7> Adam::next_step() const {
@@ -102,7 +84,7 @@ std::array<double, 7> Adam::next_step() const {
 
 template <class T>
 void Adam::step_at_place(const kernels::AdamStep* place) {
-  std::vector<dispatch::AdamTensor<T>> tensors;
+  std::vector<kernels::AdamTensor<T>> tensors;
   std::vector<torch::Tensor> held;  // gradients that had to be copied live until the launch
   for (Slot& slot : slots_) {
     if (!slot.parameter.grad().defined()) continue;
@@ -111,7 +93,7 @@ void Adam::step_at_place(const kernels::AdamStep* place) {
                        slot.first.data_ptr<T>(), slot.second.data_ptr<T>(),
                        slot.parameter.numel()});
   }
-  dispatch::adam<T>(place_of(slots_.front().parameter), tensors, {}, place);
+  launch<kernels::adam<T>>(place_of(slots_.front().parameter), tensors, kernels::AdamStep(), place);
 }
 
 void Adam::step_at(const void* place) {

@@ -1,8 +1,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
+#include "../graph/place.h"
 #include "column_statistics.h"
-#include "dispatch.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/nn/layers.h"
@@ -29,9 +29,10 @@ struct BatchNormFunction : torch::autograd::Function<BatchNormFunction> {
     const int64_t cols = x.size(1);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm", [&] {
       parallel_chunks(x.size(0), kRowsPerChunk, [&](int64_t begin, int64_t end) {
-        kernels::scale_columns(x.data_ptr<scalar_t>() + begin * cols, end - begin, cols,
-                               m.data_ptr<scalar_t>(), scale.data_ptr<scalar_t>(),
-                               beta.data_ptr<scalar_t>(), y.data_ptr<scalar_t>() + begin * cols);
+        on_host<kernels::scale_columns<scalar_t>>(
+            x.data_ptr<scalar_t>() + begin * cols, end - begin, cols, m.data_ptr<scalar_t>(),
+            scale.data_ptr<scalar_t>(), beta.data_ptr<scalar_t>(),
+            y.data_ptr<scalar_t>() + begin * cols);
       });
     });
     return y;
@@ -53,8 +54,8 @@ struct BatchNormFunction : torch::autograd::Function<BatchNormFunction> {
       const double* m = mean.data_ptr<double>();
       const torch::Tensor sums =
           column_totals(rows, 2 * cols, [&](int64_t begin, int64_t end, double* out) {
-            kernels::gradient_sums(xp + begin * cols, dyp + begin * cols, end - begin, cols, m, out,
-                                   out + cols);
+            on_host<kernels::gradient_sums<scalar_t>>(xp + begin * cols, dyp + begin * cols,
+                                                      end - begin, cols, m, out, out + cols);
           });
       dbeta = sums.narrow(0, 0, cols);
       dgamma = sums.narrow(0, cols, cols) * inverse;
@@ -63,10 +64,10 @@ struct BatchNormFunction : torch::autograd::Function<BatchNormFunction> {
       const torch::Tensor dy_mean = (dbeta / n).to(type);
       const torch::Tensor slope = (dgamma * inverse / n).to(type);
       parallel_chunks(rows, kRowsPerChunk, [&](int64_t begin, int64_t end) {
-        kernels::gradient_columns(xp + begin * cols, dyp + begin * cols, end - begin, cols,
-                                  centre.data_ptr<scalar_t>(), scale.data_ptr<scalar_t>(),
-                                  dy_mean.data_ptr<scalar_t>(), slope.data_ptr<scalar_t>(),
-                                  dx.data_ptr<scalar_t>() + begin * cols);
+        on_host<kernels::gradient_columns<scalar_t>>(
+            xp + begin * cols, dyp + begin * cols, end - begin, cols, centre.data_ptr<scalar_t>(),
+            scale.data_ptr<scalar_t>(), dy_mean.data_ptr<scalar_t>(), slope.data_ptr<scalar_t>(),
+            dx.data_ptr<scalar_t>() + begin * cols);
       });
     });
     return {dx, dgamma.to(type), dbeta.to(type), torch::Tensor(), torch::Tensor()};
@@ -85,16 +86,17 @@ struct DeviceBatchNorm : torch::autograd::Function<DeviceBatchNorm> {
     torch::Tensor mean = torch::empty({cols}, wide), inverse = torch::empty({cols}, wide);
     torch::Tensor y = torch::empty_like(x);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm", [&] {
-      const dispatch::BatchNormState<scalar_t> state{gamma.data_ptr<scalar_t>(),
-                                                     beta.data_ptr<scalar_t>(),
-                                                     mean.data_ptr<double>(),
-                                                     inverse.data_ptr<double>(),
-                                                     running_mean.data_ptr<scalar_t>(),
-                                                     running_variance.data_ptr<scalar_t>(),
-                                                     BatchNorm::kEps,
-                                                     kMomentum};
-      dispatch::batch_norm_forward<scalar_t>(place_of(x), x.data_ptr<scalar_t>(), rows, cols, state,
-                                             place_of_count(counted), y.data_ptr<scalar_t>());
+      const kernels::BatchNormState<scalar_t> state{gamma.data_ptr<scalar_t>(),
+                                                    beta.data_ptr<scalar_t>(),
+                                                    mean.data_ptr<double>(),
+                                                    inverse.data_ptr<double>(),
+                                                    running_mean.data_ptr<scalar_t>(),
+                                                    running_variance.data_ptr<scalar_t>(),
+                                                    BatchNorm::kEps,
+                                                    kMomentum};
+      on_gpu<kernels::batch_norm_forward<scalar_t>>(place_of(x), x.data_ptr<scalar_t>(), rows, cols,
+                                                    state, place_of_count(counted),
+                                                    y.data_ptr<scalar_t>());
     });
     context->save_for_backward({x, gamma, mean, inverse});
     context->saved_data["counted"] = counted;
@@ -111,7 +113,7 @@ struct DeviceBatchNorm : torch::autograd::Function<DeviceBatchNorm> {
     torch::Tensor dx = torch::empty_like(x);
     torch::Tensor dgamma = torch::empty_like(gamma), dbeta = torch::empty_like(gamma);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm gradient", [&] {
-      dispatch::batch_norm_backward<scalar_t>(
+      on_gpu<kernels::batch_norm_backward<scalar_t>>(
           place_of(x), x.data_ptr<scalar_t>(), dy.data_ptr<scalar_t>(), x.size(0), x.size(1),
           gamma.data_ptr<scalar_t>(), mean.data_ptr<double>(), inverse.data_ptr<double>(),
           place_of_count(counted), dx.data_ptr<scalar_t>(), dgamma.data_ptr<scalar_t>(),

@@ -30,12 +30,12 @@ std::pair<torch::Tensor, torch::Tensor> column_statistics(const torch::Tensor& x
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm statistics", [&] {
     const scalar_t* p = x.data_ptr<scalar_t>();
     mean = column_totals(rows, cols, [&](int64_t begin, int64_t end, double* out) {
-      kernels::column_sums(p + begin * cols, end - begin, cols, out);
+      on_host<kernels::column_sums<scalar_t>>(p + begin * cols, end - begin, cols, out);
     });
     mean /= n;
     const double* m = mean.data_ptr<double>();
     variance = column_totals(rows, cols, [&](int64_t begin, int64_t end, double* out) {
-      kernels::column_squares(p + begin * cols, end - begin, cols, m, out);
+      on_host<kernels::column_squares<scalar_t>>(p + begin * cols, end - begin, cols, m, out);
     });
     variance /= n;
   });

@@ -5,9 +5,10 @@
 
 #include <cmath>
 
-#include "dispatch.h"
+#include "../graph/place.h"
 #include "grm/core/error.h"
 #include "grm/nn/parameter_budget.h"
+#include "kernels.h"
 
 namespace grm::nn {
 namespace {
@@ -19,8 +20,9 @@ struct DeviceDropout : torch::autograd::Function<DeviceDropout> {
     const torch::Tensor from = x.contiguous();
     torch::Tensor y = torch::empty_like(from);
     AT_DISPATCH_FLOATING_TYPES(from.scalar_type(), "dropout", [&] {
-      dispatch::dropout<scalar_t>(place_of(from), from.data_ptr<scalar_t>(), from.numel(), rate,
-                                  key, key_place, y.data_ptr<scalar_t>());
+      on_gpu<kernels::dropout<scalar_t>>(place_of(from), from.data_ptr<scalar_t>(), from.numel(),
+                                         rate, kernels::StreamKey{key, key_place},
+                                         y.data_ptr<scalar_t>());
     });
     return y;
   }

@@ -125,4 +125,20 @@ AdjacencyPtr saved_pattern(torch::autograd::AutogradContext* context) {
   return static_cast<const SavedPattern*>(held.get())->pattern;
 }
 
+kernels::Pattern rows_of(const Csr& csr, const int64_t* edge) {
+  const int64_t entries = csr.nnz();
+  const bool some = entries > 0;
+  return {csr.rows, csr.offset(), some ? csr.index() : nullptr, some ? edge : nullptr,
+          entries,  csr.longest};
+}
+
+kernels::Pattern rows_in(const Place& place, const Adjacency& a) {
+  return rows_of(a.on(place.torch_device()).in, nullptr);
+}
+
+kernels::Pattern rows_out(const Place& place, const Adjacency& a) {
+  const Adjacency& there = a.on(place.torch_device());
+  return rows_of(there.out, there.nnz() > 0 ? there.out_edge.data_ptr<int64_t>() : nullptr);
+}
+
 }  // namespace grm::ops

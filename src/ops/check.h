@@ -5,13 +5,14 @@
 
 #include <string>
 
-#include "dispatch.h"
+#include "../graph/place.h"
 #include "grm/core/error.h"
 #include "grm/graph/adjacency.h"
 #include "grm/graph/device.h"
 #include "kernels.h"
 
-// What the differentiable operators share: checks of arguments, and the pattern in saved state.
+// What the differentiable operators share: checks of arguments, patterns where the numbers live, and
+// in saved state.
 namespace grm::ops {
 
 /// "[3, 4] Float"
@@ -59,6 +60,11 @@ template <class T>
 const T* data(const torch::Tensor& t) {
   return t.defined() ? t.data_ptr<T>() : nullptr;
 }
+
+/// The rows of a pattern, or of its transpose, at a place.
+kernels::Pattern rows_of(const Csr& csr, const int64_t* edge);
+kernels::Pattern rows_in(const Place& place, const Adjacency& a);
+kernels::Pattern rows_out(const Place& place, const Adjacency& a);
 
 /// Calls body(T{}) with T = float or double, the type of `t`.
 template <class Body>

@@ -21,7 +21,7 @@ struct RowSum : torch::autograd::Function<RowSum> {
     const Place place = place_of(w);
     with_type(w, [&](auto type) {
       using T = decltype(type);
-      dispatch::row_sum<T>(place, dispatch::rows_in(place, *a), data<T>(weights), s.data_ptr<T>());
+      launch<kernels::row_sum<T>>(place, rows_in(place, *a), data<T>(weights), s.data_ptr<T>());
     });
     save_pattern(context, a);
     return s;
@@ -35,7 +35,7 @@ struct RowSum : torch::autograd::Function<RowSum> {
     const Place place = place_of(ds);
     with_type(ds, [&](auto type) {
       using T = decltype(type);
-      dispatch::row_spread<T>(place, dispatch::rows_in(place, *a), data<T>(ds), dw.data_ptr<T>());
+      launch<kernels::row_spread<T>>(place, rows_in(place, *a), data<T>(ds), dw.data_ptr<T>());
     });
     return {Tensor(), dw};
   }
@@ -49,8 +49,8 @@ struct Normalise : torch::autograd::Function<Normalise> {
     const Place place = place_of(w);
     with_type(w, [&](auto type) {
       using T = decltype(type);
-      dispatch::normalise<T>(place, dispatch::rows_in(place, *a), data<T>(weights),
-                             scale.data_ptr<T>(), y.data_ptr<T>());
+      launch<kernels::normalise<T>>(place, rows_in(place, *a), data<T>(weights),
+                                    scale.data_ptr<T>(), y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({weights, scale});
@@ -66,9 +66,9 @@ struct Normalise : torch::autograd::Function<Normalise> {
     const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      dispatch::normalise_backward<T>(place, dispatch::rows_in(place, *a),
-                                      dispatch::rows_out(place, *a), data<T>(saved[0]),
-                                      data<T>(saved[1]), data<T>(dy), dw.data_ptr<T>());
+      launch<kernels::normalise_backward<T>>(place, rows_in(place, *a), rows_out(place, *a),
+                                             data<T>(saved[0]), data<T>(saved[1]), data<T>(dy),
+                                             dw.data_ptr<T>());
     });
     return {Tensor(), dw};
   }
@@ -81,8 +81,8 @@ struct RowSoftmax : torch::autograd::Function<RowSoftmax> {
     const Place place = place_of(s);
     with_type(s, [&](auto type) {
       using T = decltype(type);
-      dispatch::row_softmax<T>(place, dispatch::rows_in(place, *a), data<T>(scores), s.size(1),
-                               y.data_ptr<T>());
+      launch<kernels::row_softmax<T>>(place, rows_in(place, *a), data<T>(scores), s.size(1),
+                                      y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({y});
@@ -98,8 +98,8 @@ struct RowSoftmax : torch::autograd::Function<RowSoftmax> {
     const Place place = place_of(y);
     with_type(y, [&](auto type) {
       using T = decltype(type);
-      dispatch::row_softmax_backward<T>(place, dispatch::rows_in(place, *a), data<T>(y),
-                                        data<T>(dy), y.size(1), ds.data_ptr<T>());
+      launch<kernels::row_softmax_backward<T>>(place, rows_in(place, *a), data<T>(y), data<T>(dy),
+                                               y.size(1), ds.data_ptr<T>());
     });
     return {Tensor(), ds};
   }
@@ -112,7 +112,7 @@ Tensor row_sum(const AdjacencyPtr& a, const Tensor& w) {
   if (!w.defined()) {
     Tensor s = torch::empty({a->rows()}, ones_options(*a));
     const Place place = place_of(s);
-    dispatch::row_sum<float>(place, dispatch::rows_in(place, *a), nullptr, s.data_ptr<float>());
+    launch<kernels::row_sum<float>>(place, rows_in(place, *a), nullptr, s.data_ptr<float>());
     return s;
   }
   check_shape("row_sum", "w", w, {a->nnz()});
@@ -129,8 +129,8 @@ Tensor normalise(const AdjacencyPtr& a, const Tensor& w) {
     Tensor scale = torch::empty({a->rows()}, ones_options(*a));
     Tensor y = torch::empty({a->nnz()}, ones_options(*a));
     const Place place = place_of(y);
-    dispatch::normalise<float>(place, dispatch::rows_in(place, *a), nullptr,
-                               scale.data_ptr<float>(), y.data_ptr<float>());
+    launch<kernels::normalise<float>>(place, rows_in(place, *a), nullptr, scale.data_ptr<float>(),
+                                      y.data_ptr<float>());
     return y;
   }
   check_shape("normalise", "w", w, {a->nnz()});

@@ -18,9 +18,9 @@ Tensor logit_gradient(AutogradContext* context, const Tensor& de, const Tensor& 
   const Place place = place_of(s);
   with_type(s, [&](auto type) {
     using T = decltype(type);
-    dispatch::bernoulli_backward<T>(place, data<T>(s), data<T>(weight), data<T>(divergence),
-                                    s.numel(), context->saved_data["theta"].toDouble(),
-                                    ds.data_ptr<T>());
+    launch<kernels::bernoulli_backward<T>>(place, data<T>(s), data<T>(weight), data<T>(divergence),
+                                           s.numel(), context->saved_data["theta"].toDouble(),
+                                           ds.data_ptr<T>());
   });
   return ds;
 }
@@ -32,8 +32,8 @@ struct EdgeKl : torch::autograd::Function<EdgeKl> {
     const Place place = place_of(s);
     with_type(s, [&](auto type) {
       using T = decltype(type);
-      dispatch::bernoulli_forward<T>(place, data<T>(s), s.numel(), theta, nullptr,
-                                     kl.data_ptr<T>());
+      launch<kernels::bernoulli_forward<T>>(place, data<T>(s), s.numel(), theta, nullptr,
+                                            kl.data_ptr<T>());
     });
     context->save_for_backward({s});
     context->saved_data["theta"] = theta;
@@ -54,8 +54,8 @@ struct GenerateEdges : torch::autograd::Function<GenerateEdges> {
     const Place place = place_of(s);
     with_type(s, [&](auto type) {
       using T = decltype(type);
-      dispatch::bernoulli_forward<T>(place, data<T>(s), s.numel(), theta, e.data_ptr<T>(),
-                                     kl.data_ptr<T>());
+      launch<kernels::bernoulli_forward<T>>(place, data<T>(s), s.numel(), theta, e.data_ptr<T>(),
+                                            kl.data_ptr<T>());
     });
     context->save_for_backward({s});
     context->saved_data["theta"] = theta;
@@ -76,8 +76,8 @@ struct GaussianKl : torch::autograd::Function<GaussianKl> {
     const Place place = place_of(m);
     with_type(m, [&](auto type) {
       using T = decltype(type);
-      dispatch::gaussian_forward<T>(place, data<T>(m), data<T>(l), m.size(0), m.size(1),
-                                    kl.data_ptr<T>());
+      launch<kernels::gaussian_forward<T>>(place, data<T>(m), data<T>(l), m.size(0), m.size(1),
+                                           kl.data_ptr<T>());
     });
     context->save_for_backward({m, l});
     return kl;
@@ -93,9 +93,9 @@ struct GaussianKl : torch::autograd::Function<GaussianKl> {
     const Place place = place_of(m);
     with_type(m, [&](auto type) {
       using T = decltype(type);
-      dispatch::gaussian_backward<T>(place, data<T>(m), data<T>(l), data<T>(dkl), m.size(0),
-                                     m.size(1), dm.defined() ? dm.data_ptr<T>() : nullptr,
-                                     dl.defined() ? dl.data_ptr<T>() : nullptr);
+      launch<kernels::gaussian_backward<T>>(place, data<T>(m), data<T>(l), data<T>(dkl), m.size(0),
+                                            m.size(1), dm.defined() ? dm.data_ptr<T>() : nullptr,
+                                            dl.defined() ? dl.data_ptr<T>() : nullptr);
     });
     return {dm, dl};
   }

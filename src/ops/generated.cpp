@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "check.h"
-#include "generated_dispatch.h"
 #include "grm/graph/batch.h"
 #include "grm/ops/generate.h"
 #include "grm/ops/sparse.h"
@@ -47,9 +46,9 @@ std::pair<Tensor, Tensor> run_forward(const GeneratedTiles& tiles, const Wanted&
   with_type(f, [&](auto type) {
     using T = decltype(type);
     const auto batch = kernel_batch(tiles, wanted, f.size(1), wanted.product ? x.size(1) : 0);
-    dispatch::generate_forward<T>(place_of(f), batch, data<T>(f), data<T>(x),
-                                  y.defined() ? y.data_ptr<T>() : nullptr,
-                                  kl.defined() ? kl.data_ptr<T>() : nullptr);
+    launch<kernels::generate_forward<T>>(place_of(f), batch, data<T>(f), data<T>(x),
+                                         y.defined() ? y.data_ptr<T>() : nullptr,
+                                         kl.defined() ? kl.data_ptr<T>() : nullptr);
   });
   return {y, kl};
 }
@@ -63,9 +62,9 @@ std::pair<Tensor, Tensor> run_backward(const GeneratedTiles& tiles, const Wanted
   with_type(f, [&](auto type) {
     using T = decltype(type);
     const auto batch = kernel_batch(tiles, wanted, f.size(1), dy.defined() ? x.size(1) : 0);
-    dispatch::generate_backward<T>(place_of(f), batch, data<T>(f), data<T>(x), data<T>(dy),
-                                   data<T>(dkl), df.defined() ? df.data_ptr<T>() : nullptr,
-                                   dx.defined() ? dx.data_ptr<T>() : nullptr);
+    launch<kernels::generate_backward<T>>(place_of(f), batch, data<T>(f), data<T>(x), data<T>(dy),
+                                          data<T>(dkl), df.defined() ? df.data_ptr<T>() : nullptr,
+                                          dx.defined() ? dx.data_ptr<T>() : nullptr);
   });
   return {df, dx};
 }
@@ -156,7 +155,7 @@ variable_list over_all_pairs(const Tensor& f, const Tensor& x, const GeneratedTi
 
 variable_list generate(const Tensor& f, const Tensor& x, const GeneratedTiles& tiles,
                        const Wanted& wanted) {
-  if (f.is_cuda() && tiles.most > dispatch::kMostDeviceNodes) {
+  if (f.is_cuda() && tiles.most > kernels::kMaxGeneratedNodes) {
     return over_all_pairs(f, x, tiles, wanted);
   }
   const Tensor offsets = to_place_of(tiles.offsets.contiguous(), f);

@@ -3,8 +3,6 @@
 #include "check.h"
 #include "grm/ops/generate.h"
 #include "grm/ops/sparse.h"
-#include "kernels.h"
-#include "latent_kernels.h"
 
 namespace grm::ops {
 namespace {
@@ -28,8 +26,9 @@ struct Latent : torch::autograd::Function<Latent> {
     Tensor z = torch::empty({n, k}, rows.options()), kl = torch::empty({n}, rows.options());
     with_type(rows, [&](auto type) {
       using T = decltype(type);
-      kernels::latent_forward<T>(data<T>(rows), noise.dim() == 2 ? data<T>(noise) : nullptr, n, k,
-                                 rule_of(shift), z.data_ptr<T>(), kl.data_ptr<T>());
+      on_host<kernels::latent_forward<T>>(data<T>(rows),
+                                          noise.dim() == 2 ? data<T>(noise) : nullptr, n, k,
+                                          rule_of(shift), z.data_ptr<T>(), kl.data_ptr<T>());
     });
     context->save_for_backward({rows, noise});
     context->saved_data["shift"] = shift;
@@ -47,10 +46,10 @@ struct Latent : torch::autograd::Function<Latent> {
     Tensor dheads = torch::empty(rows.sizes(), rows.options());
     with_type(rows, [&](auto type) {
       using T = decltype(type);
-      kernels::latent_backward<T>(data<T>(rows), noise.dim() == 2 ? data<T>(noise) : nullptr,
-                                  data<T>(dz), data<T>(dkl), rows.size(0), rows.size(1) / 2,
-                                  rule_of(context->saved_data["shift"].toDouble()),
-                                  dheads.data_ptr<T>());
+      on_host<kernels::latent_backward<T>>(
+          data<T>(rows), noise.dim() == 2 ? data<T>(noise) : nullptr, data<T>(dz), data<T>(dkl),
+          rows.size(0), rows.size(1) / 2, rule_of(context->saved_data["shift"].toDouble()),
+          dheads.data_ptr<T>());
     });
     return {dheads, Tensor(), Tensor()};
   }
@@ -64,8 +63,9 @@ struct RowDistance : torch::autograd::Function<RowDistance> {
     Tensor d = torch::empty({z.size(0)}, z.options());
     with_type(z, [&](auto type) {
       using T = decltype(type);
-      kernels::distance_forward<T>(data<T>(from), data<T>(to), place(index, indexed), z.size(0),
-                                   z.size(1), static_cast<T>(kTiny), d.data_ptr<T>());
+      on_host<kernels::distance_forward<T>>(data<T>(from), data<T>(to), place(index, indexed),
+                                            z.size(0), z.size(1), static_cast<T>(kTiny),
+                                            d.data_ptr<T>());
     });
     context->save_for_backward({from, to, d});
     context->saved_data["index"] = index;
@@ -83,8 +83,9 @@ struct RowDistance : torch::autograd::Function<RowDistance> {
     Tensor dz = torch::empty(z.sizes(), z.options()), dh;
     with_type(z, [&](auto type) {
       using T = decltype(type);
-      kernels::distance_backward<T>(data<T>(h), data<T>(z), place(index, indexed), data<T>(d),
-                                    data<T>(dd), z.size(0), z.size(1), dz.data_ptr<T>());
+      on_host<kernels::distance_backward<T>>(data<T>(h), data<T>(z), place(index, indexed),
+                                             data<T>(d), data<T>(dd), z.size(0), z.size(1),
+                                             dz.data_ptr<T>());
     });
     if (context->needs_input_grad(0)) {
       dh = indexed ? sum_by_index(dz, index, h.size(0)).neg_() : dz.neg();
@@ -101,14 +102,15 @@ struct RowDistance : torch::autograd::Function<RowDistance> {
   static Tensor sum_by_index(const Tensor& rows, const Tensor& index, int64_t count) {
     Tensor offsets = torch::empty({count + 1}, torch::kInt64);
     Tensor positions = torch::empty({index.numel()}, torch::kInt32);
-    kernels::positions_by_value(index.data_ptr<int64_t>(), index.numel(), count,
-                                offsets.data_ptr<int64_t>(), positions.data_ptr<int32_t>());
+    on_host<kernels::positions_by_value>(index.data_ptr<int64_t>(), index.numel(), count,
+                                         offsets.data_ptr<int64_t>(),
+                                         positions.data_ptr<int32_t>());
     Tensor sums = torch::empty({count, rows.size(1)}, rows.options());
     with_type(rows, [&](auto type) {
       using T = decltype(type);
       const kernels::Pattern pattern{count, offsets.data_ptr<int64_t>(),
                                      positions.data_ptr<int32_t>(), nullptr};
-      kernels::spmm<T>(pattern, nullptr, data<T>(rows), rows.size(1), sums.data_ptr<T>());
+      on_host<kernels::spmm<T>>(pattern, nullptr, data<T>(rows), rows.size(1), sums.data_ptr<T>());
     });
     return sums;
   }

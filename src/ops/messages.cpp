@@ -2,7 +2,6 @@
 
 #include "check.h"
 #include "grm/ops/sparse.h"
-#include "message_kernels.h"
 #include "sums.h"
 
 namespace grm::ops {
@@ -22,8 +21,8 @@ struct ReluMessages : torch::autograd::Function<ReluMessages> {
     const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      dispatch::relu_messages<T>(place, dispatch::rows_in(place, *a), data<T>(weights),
-                                 data<T>(rows), data<T>(edges), x.size(1), y.data_ptr<T>());
+      launch<kernels::relu_messages<T>>(place, rows_in(place, *a), data<T>(weights), data<T>(rows),
+                                        data<T>(edges), x.size(1), y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({weights, rows, edges});
@@ -43,9 +42,9 @@ struct ReluMessages : torch::autograd::Function<ReluMessages> {
     const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      dispatch::relu_messages_backward<T>(
-          place, dispatch::rows_out(place, *a), data<T>(w), data<T>(x), data<T>(e), data<T>(dy),
-          x.size(1), dx.data_ptr<T>(), de.defined() ? de.data_ptr<T>() : nullptr,
+      launch<kernels::relu_messages_backward<T>>(
+          place, rows_out(place, *a), data<T>(w), data<T>(x), data<T>(e), data<T>(dy), x.size(1),
+          dx.data_ptr<T>(), de.defined() ? de.data_ptr<T>() : nullptr,
           need_w ? dw.data_ptr<T>() : nullptr);
     });
     return {Tensor(), dw, dx, de, Tensor()};
@@ -61,8 +60,8 @@ struct PairScores : torch::autograd::Function<PairScores> {
     const Place place = place_of(p);
     with_type(p, [&](auto type) {
       using T = decltype(type);
-      dispatch::pair_scores<T>(place, dispatch::rows_in(place, *a), data<T>(target),
-                               data<T>(source), data<T>(direction), p.size(1), s.data_ptr<T>());
+      launch<kernels::pair_scores<T>>(place, rows_in(place, *a), data<T>(target), data<T>(source),
+                                      data<T>(direction), p.size(1), s.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward({source, target, direction});
@@ -83,16 +82,16 @@ struct PairScores : torch::autograd::Function<PairScores> {
       using T = decltype(type);
       if (context->needs_input_grad(0)) {
         dp = torch::empty_like(p);
-        dispatch::pair_scores_backward<T>(place, dispatch::rows_out(place, *a), data<T>(p),
-                                          data<T>(q), data<T>(v), data<T>(ds), d, dp.data_ptr<T>(),
-                                          nullptr);
+        launch<kernels::pair_scores_backward<T>>(place, rows_out(place, *a), data<T>(p), data<T>(q),
+                                                 data<T>(v), data<T>(ds), d, dp.data_ptr<T>(),
+                                                 nullptr);
       }
       if (context->needs_input_grad(1) || need_v) {
         dq = torch::empty_like(q);
         if (need_v) by_row = torch::empty_like(q);
-        dispatch::pair_scores_backward<T>(place, dispatch::rows_in(place, *a), data<T>(q),
-                                          data<T>(p), data<T>(v), data<T>(ds), d, dq.data_ptr<T>(),
-                                          need_v ? by_row.data_ptr<T>() : nullptr);
+        launch<kernels::pair_scores_backward<T>>(place, rows_in(place, *a), data<T>(q), data<T>(p),
+                                                 data<T>(v), data<T>(ds), d, dq.data_ptr<T>(),
+                                                 need_v ? by_row.data_ptr<T>() : nullptr);
       }
     });
     if (need_v) dv = sum_rows(by_row).squeeze(0);
@@ -109,8 +108,8 @@ struct SegmentMax : torch::autograd::Function<SegmentMax> {
     const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      dispatch::segment_max<T>(place, offsets.data_ptr<int64_t>(), segments, data<T>(rows),
-                               x.size(1), y.data_ptr<T>(), row.data_ptr<int64_t>());
+      launch<kernels::segment_max<T>>(place, offsets.data_ptr<int64_t>(), segments, data<T>(rows),
+                                      x.size(1), y.data_ptr<T>(), row.data_ptr<int64_t>());
     });
     context->saved_data["row"] = row;
     context->saved_data["rows"] = x.size(0);

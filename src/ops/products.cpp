@@ -18,8 +18,8 @@ struct Spmm : torch::autograd::Function<Spmm> {
     const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      dispatch::spmm<T>(place, dispatch::rows_in(place, *a), data<T>(weights), data<T>(rows),
-                        x.size(1), y.data_ptr<T>());
+      launch<kernels::spmm<T>>(place, rows_in(place, *a), data<T>(weights), data<T>(rows),
+                               x.size(1), y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward(
@@ -42,12 +42,12 @@ struct Spmm : torch::autograd::Function<Spmm> {
       using T = decltype(type);
       const T *w = data<T>(saved[0]), *x = data<T>(saved[1]), *g = data<T>(dy);
       if (need_w && need_x) {
-        dispatch::spmm_sddmm<T>(place, dispatch::rows_out(place, *a), w, x, g, d, dx.data_ptr<T>(),
-                                dw.data_ptr<T>());
+        launch<kernels::spmm_sddmm<T>>(place, rows_out(place, *a), w, x, g, d, dx.data_ptr<T>(),
+                                       dw.data_ptr<T>());
       } else if (need_x) {
-        dispatch::spmm<T>(place, dispatch::rows_out(place, *a), w, g, d, dx.data_ptr<T>());
+        launch<kernels::spmm<T>>(place, rows_out(place, *a), w, g, d, dx.data_ptr<T>());
       } else if (need_w) {
-        dispatch::sddmm<T>(place, dispatch::rows_in(place, *a), g, x, d, dw.data_ptr<T>());
+        launch<kernels::sddmm<T>>(place, rows_in(place, *a), g, x, d, dw.data_ptr<T>());
       }
     });
     return {Tensor(), dw, dx, Tensor()};
@@ -63,8 +63,8 @@ struct Sddmm : torch::autograd::Function<Sddmm> {
     const Place place = place_of(p);
     with_type(p, [&](auto type) {
       using T = decltype(type);
-      dispatch::sddmm<T>(place, dispatch::rows_in(place, *a), data<T>(left), data<T>(right),
-                         p.size(1), s.data_ptr<T>());
+      launch<kernels::sddmm<T>>(place, rows_in(place, *a), data<T>(left), data<T>(right), p.size(1),
+                                s.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward(
@@ -85,13 +85,13 @@ struct Sddmm : torch::autograd::Function<Sddmm> {
       using T = decltype(type);
       if (context->needs_input_grad(0)) {
         dp = torch::empty({a->rows(), d}, ds.options());
-        dispatch::spmm<T>(place, dispatch::rows_in(place, *a), data<T>(ds), data<T>(saved[1]), d,
-                          dp.data_ptr<T>());
+        launch<kernels::spmm<T>>(place, rows_in(place, *a), data<T>(ds), data<T>(saved[1]), d,
+                                 dp.data_ptr<T>());
       }
       if (context->needs_input_grad(1)) {
         dq = torch::empty({a->cols(), d}, ds.options());
-        dispatch::spmm<T>(place, dispatch::rows_out(place, *a), data<T>(ds), data<T>(saved[0]), d,
-                          dq.data_ptr<T>());
+        launch<kernels::spmm<T>>(place, rows_out(place, *a), data<T>(ds), data<T>(saved[0]), d,
+                                 dq.data_ptr<T>());
       }
     });
     return {Tensor(), dp, dq};

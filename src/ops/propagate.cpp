@@ -2,8 +2,6 @@
 
 #include "check.h"
 #include "grm/ops/sparse.h"
-#include "kernels.h"
-#include "latent_kernels.h"
 
 namespace grm::ops {
 namespace {
@@ -11,11 +9,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-kernels::Pattern host_rows(const Csr& csr, const int64_t* edge) {
-  const bool some = csr.nnz() > 0;
-  return {csr.rows, csr.offset(), some ? csr.index() : nullptr, some ? edge : nullptr};
-}
 
 struct Propagate : torch::autograd::Function<Propagate> {
   // w: [nnz], or empty for all ones. Inputs by edge of the autograd graph: 0 w, 1 x, 2 bias.
@@ -26,8 +19,8 @@ struct Propagate : torch::autograd::Function<Propagate> {
     Tensor y = torch::empty({a->rows(), x.size(1)}, x.options());
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      kernels::spmm_bias<T>(host_rows(a->in, nullptr), data<T>(weights), data<T>(rows), x.size(1),
-                            data<T>(added), relu, y.data_ptr<T>());
+      on_host<kernels::spmm_bias<T>>(rows_of(a->in, nullptr), data<T>(weights), data<T>(rows),
+                                     x.size(1), data<T>(added), relu, y.data_ptr<T>());
     });
     save_pattern(context, a);
     context->save_for_backward(
@@ -52,18 +45,19 @@ struct Propagate : torch::autograd::Function<Propagate> {
     Tensor dx = need_x ? torch::empty({a->cols(), d}, dy.options()) : Tensor();
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      kernels::bias_gradient<T>(data<T>(y), data<T>(dy), dy.size(0), d,
-                                relu ? g.data_ptr<T>() : nullptr, dbias.data_ptr<T>());
+      on_host<kernels::bias_gradient<T>>(data<T>(y), data<T>(dy), dy.size(0), d,
+                                         relu ? g.data_ptr<T>() : nullptr, dbias.data_ptr<T>());
       const kernels::Pattern out =
-          host_rows(a->out, a->nnz() > 0 ? a->out_edge.data_ptr<int64_t>() : nullptr);
+          rows_of(a->out, a->nnz() > 0 ? a->out_edge.data_ptr<int64_t>() : nullptr);
       const T* w = data<T>(weights);
       if (need_w && need_x) {
-        kernels::spmm_sddmm<T>(out, w, data<T>(x), data<T>(g), d, dx.data_ptr<T>(),
-                               dw.data_ptr<T>());
+        on_host<kernels::spmm_sddmm<T>>(out, w, data<T>(x), data<T>(g), d, dx.data_ptr<T>(),
+                                        dw.data_ptr<T>());
       } else if (need_x) {
-        kernels::spmm<T>(out, w, data<T>(g), d, dx.data_ptr<T>());
+        on_host<kernels::spmm<T>>(out, w, data<T>(g), d, dx.data_ptr<T>());
       } else if (need_w) {
-        kernels::sddmm<T>(host_rows(a->in, nullptr), data<T>(g), data<T>(x), d, dw.data_ptr<T>());
+        on_host<kernels::sddmm<T>>(rows_of(a->in, nullptr), data<T>(g), data<T>(x), d,
+                                   dw.data_ptr<T>());
       }
     });
     return {Tensor(), dw, dx, dbias, Tensor(), Tensor()};

@@ -30,8 +30,9 @@ struct SegmentReduce : torch::autograd::Function<SegmentReduce> {
     const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      const dispatch::Segments parts{offsets.data_ptr<int64_t>(), segments, x.size(0), longest};
-      dispatch::segment_reduce<T>(place, parts, data<T>(rows), row_width(x), mean, y.data_ptr<T>());
+      const kernels::Segments parts{offsets.data_ptr<int64_t>(), segments, x.size(0), longest};
+      launch<kernels::segment_reduce<T>>(place, parts, data<T>(rows), row_width(x), mean,
+                                         y.data_ptr<T>());
     });
     context->saved_data["offsets"] = offsets;
     context->saved_data["mean"] = mean;
@@ -48,9 +49,10 @@ struct SegmentReduce : torch::autograd::Function<SegmentReduce> {
     const Place place = place_of(dy);
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      const dispatch::Segments parts{offsets.data_ptr<int64_t>(), dy.size(0), rows, -1};
-      dispatch::segment_reduce_backward<T>(place, parts, data<T>(dy), row_width(dy),
-                                           context->saved_data["mean"].toBool(), dx.data_ptr<T>());
+      const kernels::Segments parts{offsets.data_ptr<int64_t>(), dy.size(0), rows, -1};
+      launch<kernels::segment_reduce_backward<T>>(place, parts, data<T>(dy), row_width(dy),
+                                                  context->saved_data["mean"].toBool(),
+                                                  dx.data_ptr<T>());
     });
     return {Tensor(), dx, Tensor(), Tensor()};
   }
@@ -63,8 +65,8 @@ struct GatherRows : torch::autograd::Function<GatherRows> {
     const Place place = place_of(x);
     with_type(x, [&](auto type) {
       using T = decltype(type);
-      dispatch::gather_rows<T>(place, data<T>(rows), index.data_ptr<int64_t>(), index.numel(),
-                               row_width(x), y.data_ptr<T>());
+      launch<kernels::gather_rows<T>>(place, data<T>(rows), index.data_ptr<int64_t>(),
+                                      index.numel(), row_width(x), y.data_ptr<T>());
     });
     context->saved_data["index"] = index;
     context->saved_data["rows"] = x.size(0);
@@ -81,14 +83,14 @@ struct GatherRows : torch::autograd::Function<GatherRows> {
     by_row.rows = rows;
     by_row.offsets = torch::empty({rows + 1}, index.options());
     by_row.indices = torch::empty({index.numel()}, index.options().dtype(torch::kInt32));
-    dispatch::positions_by_value(place, index.data_ptr<int64_t>(), index.numel(), rows,
-                                 by_row.offsets.data_ptr<int64_t>(),
-                                 by_row.indices.data_ptr<int32_t>());
+    launch<kernels::positions_by_value>(place, index.data_ptr<int64_t>(), index.numel(), rows,
+                                        by_row.offsets.data_ptr<int64_t>(),
+                                        by_row.indices.data_ptr<int32_t>());
     Tensor dx = torch::empty(with_rows(rows, dy), dy.options());
     with_type(dy, [&](auto type) {
       using T = decltype(type);
-      dispatch::spmm<T>(place, dispatch::rows_of(by_row, nullptr), nullptr, data<T>(dy),
-                        row_width(dy), dx.data_ptr<T>());
+      launch<kernels::spmm<T>>(place, rows_of(by_row, nullptr), nullptr, data<T>(dy), row_width(dy),
+                               dx.data_ptr<T>());
     });
     return {dx, Tensor()};
   }

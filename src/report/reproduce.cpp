@@ -182,7 +182,7 @@ Provenance provenance_of(const std::vector<ResultRow>& rows) {
   for (const ResultRow& row : rows) {
     const auto env = try_json<nlohmann::json>(row.environment);
     if (!env.is_object()) continue;
-    for (const char* key : {"grm", "git", "compiler", "torch", "blas", "blas_core",
+    for (const char* key : {"grm", "git", "compiler", "torch", "blas", "blas_core", "kernels",
                             "cpu_capability", "threads", "device"}) {
       if (!env.contains(key)) continue;
       const std::string text =

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "grm/core/clock.h"
+#include "grm/core/cpu_variant.h"
 #include "grm/core/error.h"
 #include "grm/core/json.h"
 #include "grm/core/json_number.h"
@@ -23,7 +24,7 @@ namespace {
 using nlohmann::ordered_json;
 
 // What the bits of a model depend on besides its configuration and data, as legs name it.
-constexpr const char* kArithmetic[] = {"threads", "blas",  "blas_core", "cpu_capability",
+constexpr const char* kArithmetic[] = {"threads", "blas",  "blas_core", "kernels", "cpu_capability",
                                        "device",  "torch", "grm",       "git"};
 
 // "AVX2" or "AVX512": the instructions that torch's own kernels use. Not all versions have a
@@ -43,6 +44,7 @@ ordered_json leg_json(int64_t from_epoch) {
           {"threads", threads()},
           {"blas", blas_name()},
           {"blas_core", blas_core()},
+          {"kernels", variant_name(cpu_variant())},
           {"cpu_capability", cpu_capability()},
           {"device", describe_device(compute_device())},
           {"torch", TORCH_VERSION},
@@ -125,6 +127,7 @@ std::string environment_json(const Task& task) {
                             {"torch", TORCH_VERSION},
                             {"blas", leg["blas"]},
                             {"blas_core", leg["blas_core"]},
+                            {"kernels", leg["kernels"]},
                             {"cpu_capability", leg["cpu_capability"]},
                             {"threads", leg["threads"]},
                             {"device", leg["device"]},

@@ -4,7 +4,7 @@
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 template <class T>
 void degrees(const HostPattern& p, Random& random) {
@@ -45,18 +45,18 @@ void degrees(const HostPattern& p, Random& random) {
     const T* dws = weighted ? dw.get() : nullptr;
     const std::string what = describe(p, 1);
     make_case<T>("row_sum").out(rows, sum).run(
-        what, [&] { gpu::row_sum<T>(in.get(), dws, rows.get(), stream()); });
+        what, [&] { gpu<kernels::row_sum<T>>(in.get(), dws, rows.get()); });
     make_case<T>("row_spread", 0.0, 0.0).out(edges, spread).run(what, [&] {
-      gpu::row_spread<T>(in.get(), ds.get(), edges.get(), stream());
+      gpu<kernels::row_spread<T>>(in.get(), ds.get(), edges.get());
     });
     make_case<T>("normalise").out(rows, root).out(edges, scaled).run(what, [&] {
-      gpu::normalise<T>(in.get(), dws, rows.get(), edges.get(), stream());
+      gpu<kernels::normalise<T>>(in.get(), dws, rows.get(), edges.get());
     });
     std::vector<T> scale(root.begin(), root.end());
     const Array<T> dscale(scale);
     make_case<T>("normalise_backward").out(edges, gradient).run(what, [&] {
-      gpu::normalise_backward<T>(in.get(), out.get(), dws, dscale.get(), ddy.get(), edges.get(),
-                                 stream());
+      gpu<kernels::normalise_backward<T>>(in.get(), out.get(), dws, dscale.get(), ddy.get(),
+                                          edges.get());
     });
   }
 }
@@ -83,10 +83,10 @@ void softmax(const HostPattern& p, int64_t heads, Random& random) {
   Array<T> out(n);
   const std::string what = describe(p, heads);
   make_case<T>("row_softmax").out(out, y).run(what, [&] {
-    gpu::row_softmax<T>(a.get(), dscores.get(), heads, out.get(), stream());
+    gpu<kernels::row_softmax<T>>(a.get(), dscores.get(), heads, out.get());
   });
   make_case<T>("row_softmax_backward").out(out, ds).run(what, [&] {
-    gpu::row_softmax_backward<T>(a.get(), dsoft.get(), ddy.get(), heads, out.get(), stream());
+    gpu<kernels::row_softmax_backward<T>>(a.get(), dsoft.get(), ddy.get(), heads, out.get());
   });
 }
 
@@ -115,22 +115,22 @@ void bernoulli(int64_t n, double theta, Random& random) {
   Array<T> out(n), divergence(n);
   const std::string what = "n " + std::to_string(n);
   make_case<T>("bernoulli_forward").out(out, e).out(divergence, kl).run(what, [&] {
-    gpu::bernoulli_forward<T>(ds.get(), n, theta, out.get(), divergence.get(), stream());
+    gpu<kernels::bernoulli_forward<T>>(ds.get(), n, theta, out.get(), divergence.get());
   });
   make_case<T>("bernoulli_forward").out(out, e).run(what, [&] {
-    gpu::bernoulli_forward<T>(ds.get(), n, theta, out.get(), nullptr, stream());
+    gpu<kernels::bernoulli_forward<T>>(ds.get(), n, theta, out.get(), nullptr);
   });
   make_case<T>("bernoulli_forward").out(divergence, kl).run(what, [&] {
-    gpu::bernoulli_forward<T>(ds.get(), n, theta, nullptr, divergence.get(), stream());
+    gpu<kernels::bernoulli_forward<T>>(ds.get(), n, theta, nullptr, divergence.get());
   });
   make_case<T>("bernoulli_backward").out(out, both).run(what, [&] {
-    gpu::bernoulli_backward<T>(ds.get(), dde.get(), ddkl.get(), n, theta, out.get(), stream());
+    gpu<kernels::bernoulli_backward<T>>(ds.get(), dde.get(), ddkl.get(), n, theta, out.get());
   });
   make_case<T>("bernoulli_backward").out(out, first).run(what, [&] {
-    gpu::bernoulli_backward<T>(ds.get(), dde.get(), nullptr, n, theta, out.get(), stream());
+    gpu<kernels::bernoulli_backward<T>>(ds.get(), dde.get(), nullptr, n, theta, out.get());
   });
   make_case<T>("bernoulli_backward").out(out, second).run(what, [&] {
-    gpu::bernoulli_backward<T>(ds.get(), nullptr, ddkl.get(), n, theta, out.get(), stream());
+    gpu<kernels::bernoulli_backward<T>>(ds.get(), nullptr, ddkl.get(), n, theta, out.get());
   });
 }
 
@@ -149,11 +149,11 @@ void gaussian(int64_t rows, int64_t d, Random& random) {
   Array<T> out(rows), first(rows * d), second(rows * d);
   const std::string what = std::to_string(rows) + " x " + std::to_string(d);
   make_case<T>("gaussian_forward").out(out, kl).run(what, [&] {
-    gpu::gaussian_forward<T>(dm.get(), dl.get(), rows, d, out.get(), stream());
+    gpu<kernels::gaussian_forward<T>>(dm.get(), dl.get(), rows, d, out.get());
   });
   make_case<T>("gaussian_backward").out(first, dmu).out(second, dlog).run(what, [&] {
-    gpu::gaussian_backward<T>(dm.get(), dl.get(), dk.get(), rows, d, first.get(), second.get(),
-                              stream());
+    gpu<kernels::gaussian_backward<T>>(dm.get(), dl.get(), dk.get(), rows, d, first.get(),
+                                       second.get());
   });
 }
 

@@ -2,13 +2,13 @@
 // ego_batch is tested where both are at hand, in tests/cuda/grm_test.cpp.)
 #include <set>
 
-#include "../../src/graph/cuda/ego_kernels.h"
+#include "../../src/graph/kernels.h"
 #include "harness.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9E3779B97F4A7C15u + (b ^ 0xD1B54A32D192ED03u) * 0x8CB92BA72F3D8DD7u;
@@ -110,7 +110,7 @@ void nets_of(int64_t nodes, int64_t pairs, int64_t graphs, const std::vector<int
   const uint64_t key = random();
 
   int64_t capacity = 1, reach = 1;
-  gpu::EgoFanout most;
+  kernels::EgoFanout most;
   for (const int m : fanout) {
     most.most[most.hops++] = m;
     reach *= m;
@@ -171,9 +171,9 @@ void nets_of(int64_t nodes, int64_t pairs, int64_t graphs, const std::vector<int
   Array<int32_t> net_nodes(rows);
   Array<uint64_t> mask(rows);
   Array<int64_t> node_offset(graphs + 1), edge_offset(graphs + 1), loop_offset(graphs + 1);
-  const gpu::EgoNets nets{graphs,           capacity,          net_nodes.get(),
-                          mask.get(),       node_offset.get(), edge_offset.get(),
-                          loop_offset.get()};
+  const kernels::EgoNets nets{graphs,           capacity,          net_nodes.get(),
+                              mask.get(),       node_offset.get(), edge_offset.get(),
+                              loop_offset.get()};
   const std::string what = std::to_string(nodes) + " nodes, " + std::to_string(graphs) + " nets";
   Array<int64_t> out_nodes(rows), out_graph(rows);
   Case("ego_sample, ego_rows", "int", 0.0)
@@ -181,9 +181,9 @@ void nets_of(int64_t nodes, int64_t pairs, int64_t graphs, const std::vector<int
       .out(out_nodes, all_nodes)
       .out(out_graph, graph)
       .run(what, [&] {
-        gpu::ego_sample(d_offset.get(), d_index.get(), d_target.get(), most, {0, d_key.get()}, nets,
-                        stream());
-        gpu::ego_rows(nets, out_nodes.get(), out_graph.get(), stream());
+        gpu<kernels::ego_sample>(d_offset.get(), d_index.get(), d_target.get(), most,
+                                 {0, d_key.get()}, nets);
+        gpu<kernels::ego_rows>(nets, out_nodes.get(), out_graph.get());
       });
   for (int loops = 0; loops < 2; ++loops) {
     const auto entries = static_cast<double>(indices[loops].size());
@@ -197,19 +197,19 @@ void nets_of(int64_t nodes, int64_t pairs, int64_t graphs, const std::vector<int
     };
     Array<int64_t> in_offset(rows + 1), out_offset(rows + 1), out_edge(most_pairs);
     Array<int32_t> in_index(most_pairs), out_index(most_pairs);
-    const gpu::EgoPattern pattern{in_offset.get(), in_index.get(), out_offset.get(),
-                                  out_index.get(), out_edge.get()};
+    const kernels::EgoPattern pattern{in_offset.get(), in_index.get(), out_offset.get(),
+                                      out_index.get(), out_edge.get()};
     Case("ego_pattern", loops ? "loops" : "plain", 0.0)
         .out(in_offset, offsets[loops])
         .out(in_index, filled(indices[loops]))
         .out(out_offset, out_offsets[loops])
         .out(out_index, filled(out_indices[loops]))
         .out(out_edge, filled(edges[loops]))
-        .run(what, [&] { gpu::ego_pattern<float>(nets, loops == 1, pattern, nullptr, stream()); });
+        .run(what, [&] { gpu<kernels::ego_pattern<float>>(nets, loops == 1, pattern, nullptr); });
     if (loops == 0) continue;
     Array<double> weights(kipf.size());
     make_case<double>("ego_pattern, kipf").out(weights, kipf).run(what, [&] {
-      gpu::ego_pattern<double>(nets, true, pattern, weights.get(), stream());
+      gpu<kernels::ego_pattern<double>>(nets, true, pattern, weights.get());
     });
   }
 }

@@ -1,12 +1,12 @@
 // The fused generator against the chain of plain operators (logits, sigmoid, degrees, propagation,
 // divergence) with its gradients written out pair by pair, as the CPU kernels have them.
-#include "../../src/ops/cuda/cuda_kernels.h"
+#include "../../src/ops/kernels.h"
 #include "harness.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 struct Shape {
   std::vector<int64_t> sizes;
@@ -14,7 +14,7 @@ struct Shape {
 };
 
 struct Reference {
-  std::vector<double> y, kl, e, df, dx, df_of_kl, df_of_y;
+  std::vector<double> y, kl, df, dx, df_of_kl, df_of_y;
 };
 
 template <class T>
@@ -25,7 +25,7 @@ struct Inputs {
 // s_ij = <f_i, f_j>, e = sigmoid(s), a_ij = e_ij r_i r_j, y_i = sum_j a_ij x_j, and backwards with
 // ds_ij for every ordered pair apart.
 template <class T>
-void one_graph(const gpu::GeneratorBatch& b, const Inputs<T>& in, int64_t g, int64_t first,
+void one_graph(const kernels::GeneratorBatch& b, const Inputs<T>& in, int64_t g, int64_t first,
                int64_t n, Reference& r) {
   const int64_t de = b.edge_width, d = b.width;
   const double log_on = std::log(b.theta), log_off = std::log1p(-b.theta);
@@ -39,7 +39,6 @@ void one_graph(const gpu::GeneratorBatch& b, const Inputs<T>& in, int64_t g, int
       }
       s[i * n + j] = dot;
       e[i * n + j] = 1.0 / (1.0 + std::exp(-dot));
-      r.e.push_back(e[i * n + j]);
       const double small = std::log1p(std::exp(-std::abs(dot)));
       const double value = e[i * n + j] * (-std::max(-dot, 0.0) - small - log_on) +
                            (1.0 - e[i * n + j]) * (-std::max(dot, 0.0) - small - log_off);
@@ -90,56 +89,48 @@ void one_graph(const gpu::GeneratorBatch& b, const Inputs<T>& in, int64_t g, int
 
 template <class T>
 void compare(const Shape& shape, bool normalised, bool mean_kl, Random& random) {
-  std::vector<int64_t> offset{0}, pair_offset{0};
-  for (const int64_t n : shape.sizes) {
-    offset.push_back(offset.back() + n);
-    pair_offset.push_back(pair_offset.back() + n * n);
-  }
+  std::vector<int64_t> offset{0};
+  for (const int64_t n : shape.sizes) offset.push_back(offset.back() + n);
   const int64_t graphs = static_cast<int64_t>(shape.sizes.size()), rows = offset.back();
   const int64_t de = shape.edge_width, d = shape.width;
   Inputs<T> in{uniform<T>(random, rows * de, -0.4, 0.4), uniform<T>(random, rows * d),
                uniform<T>(random, rows * d), uniform<T>(random, graphs)};
-  const Array<int64_t> starts(offset), pair_starts(pair_offset);
-  const gpu::GeneratorBatch b{graphs, starts.get(), shape.max_nodes, de,
-                              d,      0.3,          normalised,      mean_kl};
+  const Array<int64_t> starts(offset);
+  const kernels::GeneratorBatch b{graphs, starts.get(), shape.max_nodes, de,
+                                  d,      0.3,          normalised,      mean_kl};
   Reference r;
   r.y.resize(rows * d), r.dx.resize(rows * d), r.kl.resize(graphs);
   r.df_of_y.resize(rows * de), r.df_of_kl.resize(rows * de);
   for (int64_t g = 0; g < graphs; ++g) one_graph<T>(b, in, g, offset[g], shape.sizes[g], r);
-  const std::vector<T> before = uniform<T>(random, rows * de);
   r.df = r.df_of_y;
-  std::vector<double> added(rows * de);
-  for (int64_t k = 0; k < rows * de; ++k) {
-    r.df[k] += r.df_of_kl[k];
-    added[k] = static_cast<double>(before[k]) + r.df_of_y[k];
-  }
+  for (int64_t k = 0; k < rows * de; ++k) r.df[k] += r.df_of_kl[k];
 
   const Array<T> f(in.f), x(in.x), dy(in.dy), dkl(in.dkl);
-  Array<T> y(rows * d), kl(graphs), e(pair_offset.back()), df(rows * de), dx(rows * d);
+  Array<T> y(rows * d), kl(graphs), df(rows * de), dx(rows * d);
   const std::string what = std::to_string(graphs) + " graphs of at most " +
                            std::to_string(shape.max_nodes) + ", widths " + std::to_string(de) +
                            " and " + std::to_string(d) + (normalised ? ", normalised" : "");
-  make_case<T>("generate_forward").out(y, r.y).out(kl, r.kl).out(e, r.e).run(what, [&] {
-    gpu::generate_forward<T>(b, f.get(), x.get(), y.get(), kl.get(), pair_starts.get(), e.get(),
-                             stream());
+  make_case<T>("generate_forward").out(y, r.y).out(kl, r.kl).run(what, [&] {
+    gpu<kernels::generate_forward<T>>(b, f.get(), x.get(), y.get(), kl.get());
   });
   make_case<T>("generate_forward").out(y, r.y).run(what + ", no kl", [&] {
-    gpu::generate_forward<T>(b, f.get(), x.get(), y.get(), nullptr, nullptr, nullptr, stream());
+    gpu<kernels::generate_forward<T>>(b, f.get(), x.get(), y.get(), nullptr);
   });
   make_case<T>("generate_forward").out(kl, r.kl).run(what + ", kl alone", [&] {
-    gpu::generate_forward<T>(b, f.get(), nullptr, nullptr, kl.get(), nullptr, nullptr, stream());
+    gpu<kernels::generate_forward<T>>(b, f.get(), nullptr, nullptr, kl.get());
   });
   make_case<T>("generate_backward", 5e-6, 1e-12).out(df, r.df).out(dx, r.dx).run(what, [&] {
-    gpu::generate_backward<T>(b, f.get(), x.get(), dy.get(), dkl.get(), df.get(), false, dx.get(),
-                              stream());
+    gpu<kernels::generate_backward<T>>(b, f.get(), x.get(), dy.get(), dkl.get(), df.get(),
+                                       dx.get());
   });
-  make_case<T>("generate_backward", 5e-6, 1e-12).out(df, added, &before).run(what + ", add", [&] {
-    gpu::generate_backward<T>(b, f.get(), x.get(), dy.get(), nullptr, df.get(), true, nullptr,
-                              stream());
+  make_case<T>("generate_backward", 5e-6, 1e-12).out(df, r.df_of_y).run(what + ", y", [&] {
+    gpu<kernels::generate_backward<T>>(b, f.get(), x.get(), dy.get(), nullptr, df.get(), nullptr);
+  });
+  make_case<T>("generate_backward", 5e-6, 1e-12).out(dx, r.dx).run(what + ", x alone", [&] {
+    gpu<kernels::generate_backward<T>>(b, f.get(), x.get(), dy.get(), dkl.get(), nullptr, dx.get());
   });
   make_case<T>("generate_backward", 5e-6, 1e-12).out(df, r.df_of_kl).run(what + ", kl", [&] {
-    gpu::generate_backward<T>(b, f.get(), nullptr, nullptr, dkl.get(), df.get(), false, nullptr,
-                              stream());
+    gpu<kernels::generate_backward<T>>(b, f.get(), nullptr, nullptr, dkl.get(), df.get(), nullptr);
   });
 }
 
@@ -148,7 +139,7 @@ void differences(Random& random) {
   const int64_t n = 21, de = 128, d = 128;
   const std::vector<int64_t> offset{0, n};
   const Array<int64_t> starts(offset);
-  const gpu::GeneratorBatch b{1, starts.get(), n, de, d, 0.3, true, true};
+  const kernels::GeneratorBatch b{1, starts.get(), n, de, d, 0.3, true, true};
   const auto f = uniform<double>(random, n * de, -0.4, 0.4), step = uniform<double>(random, n * de);
   const auto x = uniform<double>(random, n * d), dy = uniform<double>(random, n * d);
   const std::vector<double> dkl{0.7};
@@ -158,8 +149,7 @@ void differences(Random& random) {
     for (size_t k = 0; k < moved.size(); ++k) moved[k] += h * step[k];
     const Array<double> df(moved);
     const Array<double> y(n * d), kl(1);
-    gpu::generate_forward<double>(b, df.get(), dx.get(), y.get(), kl.get(), nullptr, nullptr,
-                                  stream());
+    gpu<kernels::generate_forward<double>>(b, df.get(), dx.get(), y.get(), kl.get());
     must(cudaStreamSynchronize(stream()), "differences");
     const auto ys = y.read();
     double sum = kl.read()[0] * dkl[0];
@@ -167,8 +157,8 @@ void differences(Random& random) {
     return sum;
   };
   Array<double> gradient(n * de), slope(1);
-  gpu::generate_backward<double>(b, df0.get(), dx.get(), ddy.get(), ddkl.get(), gradient.get(),
-                                 false, nullptr, stream());
+  gpu<kernels::generate_backward<double>>(b, df0.get(), dx.get(), ddy.get(), ddkl.get(),
+                                          gradient.get(), nullptr);
   must(cudaStreamSynchronize(stream()), "differences");
   const auto g = gradient.read();
   double along = 0.0;

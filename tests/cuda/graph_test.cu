@@ -1,13 +1,13 @@
 // Path searches against a plain breadth-first search from every source.
 #include <queue>
 
-#include "../../src/graph/cuda/cuda_kernels.h"
+#include "../../src/graph/kernels.h"
 #include "harness.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 struct Graph {
   int64_t nodes;
@@ -71,8 +71,8 @@ void search(int64_t nodes, int64_t pairs, Random& random) {
   const Array<int32_t> index(g.index), dnode(node), dsource(source);
   Array<double> out(counts.size());
   Array<int32_t> inexact(blocks);
-  Array<char> work(gpu::path_workspace_bytes<Count>(nodes, blocks));
-  const gpu::NeighbourLists lists{nodes, offset.get(), index.get()};
+  Array<char> work(kernels::path_workspace_bytes<Count>(nodes, blocks));
+  const kernels::NeighbourLists lists{nodes, offset.get(), index.get()};
   const std::string what = std::to_string(nodes) + " nodes";
   make_case<Count>("path_search", 0.0, 0.0)
       .out(out, counts)
@@ -80,17 +80,17 @@ void search(int64_t nodes, int64_t pairs, Random& random) {
       .run(what, [&] {
         work.poison();
         must(cudaDeviceSynchronize(), "poison");
-        gpu::path_search<Count>(lists, first, blocks, depth, work.get(), inexact.get(), stream());
-        gpu::path_counts<Count>(nodes, blocks, work.get(), dnode.get(), dsource.get(),
-                                static_cast<int64_t>(counts.size()), out.get(), stream());
+        gpu<kernels::path_search<Count>>(lists, first, blocks, depth, work.get(), inexact.get());
+        gpu<kernels::path_counts<Count>>(nodes, blocks, work.get(), dnode.get(), dsource.get(),
+                                         static_cast<int64_t>(counts.size()), out.get());
       });
 
   // The rule of specs/grm.md for every node i and source u, with the neighbours as members.
   const double max_length = 3.0, min_paths = 1.5;
   Array<uint64_t> sure(nodes * blocks), unsure(nodes * blocks);
   const auto judge = [&] {
-    gpu::path_judge<Count>(lists, nodes, blocks, {max_length, std::log2(min_paths)}, work.get(),
-                           sure.get(), unsure.get(), blocks, stream());
+    gpu<kernels::path_judge<Count>>(lists, nodes, blocks, {max_length, std::log2(min_paths)},
+                                    work.get(), sure.get(), unsure.get(), blocks);
   };
   judge();
   must(cudaStreamSynchronize(stream()), "judge");

@@ -10,10 +10,13 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "../../src/core/kernel.h"
 
 // A case launches a kernel twice into poisoned outputs, compares both results to the bit, and the
 // first with reference numbers from plain loops in double. Results are gathered by kernel.
@@ -63,6 +66,33 @@ class Array {
   size_t n_;
   T* p_ = nullptr;
 };
+
+/// Calls of kernels in that stream. Scratch memory has exactly the size that is asked for, and is kept
+/// for the next call that asks for as much.
+inline grm::Queue next_queue() {
+  static std::vector<std::unique_ptr<Array<char>>> kept;
+  static size_t used;
+  used = 0;
+  return {stream(), [](size_t bytes) -> void* {
+            if (used == kept.size()) kept.emplace_back();
+            std::unique_ptr<Array<char>>& array = kept[used++];
+            if (!array || array->size() != bytes) {
+              must(cudaStreamSynchronize(stream()), "before scratch memory goes");
+              array = std::make_unique<Array<char>>(bytes);
+            }
+            return array->get();
+          }};
+}
+template <class Function>
+struct Call;
+template <class... Arguments>
+struct Call<void (*)(const grm::Queue&, Arguments...)> {
+  void (*(*kernel)())(const grm::Queue&, Arguments...);
+  void operator()(Arguments... arguments) const { kernel()(next_queue(), arguments...); }
+};
+/// gpu<kernels::row_sum<T>>(a, w, s)
+template <class K>
+const Call<typename K::Cuda> gpu{&grm::cuda_kernel<K>};
 
 struct Row {
   int cases = 0;

@@ -1,12 +1,12 @@
 // Times of the generator, of dense layers and of the optimiser.
-#include "../../src/core/cuda/cuda_kernels.h"
-#include "../../src/nn/cuda/cuda_kernels.h"
+#include "../../src/core/kernels.h"
+#include "../../src/nn/kernels.h"
 #include "measure.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 void generator(Random& random) {
   const int64_t graphs = 500, n = 21, rows = graphs * n, de = 128;
@@ -20,17 +20,16 @@ void generator(Random& random) {
     const Array<float> x(uniform<float>(random, rows * d)), dy(uniform<float>(random, rows * d));
     const Array<float> dkl(uniform<float>(random, graphs));
     Array<float> y(rows * d), kl(graphs), df(rows * de), dx(rows * d);
-    const gpu::GeneratorBatch b{graphs, starts.get(), n, de, d, 0.3, true, true};
+    const kernels::GeneratorBatch b{graphs, starts.get(), n, de, d, 0.3, true, true};
     const double pairs = static_cast<double>(graphs * n * n);
     const std::string tail = ", width " + std::to_string(d);
     line(("generate_forward" + tail).c_str(), time_of([&] {
-           gpu::generate_forward<float>(b, f.get(), x.get(), y.get(), kl.get(), nullptr, nullptr,
-                                        stream());
+           gpu<kernels::generate_forward<float>>(b, f.get(), x.get(), y.get(), kl.get());
          }),
          rows * (de + 2.0 * d) * 4, 2.0 * pairs * (de + d), "each row once");
     line(("generate_backward" + tail).c_str(), time_of([&] {
-           gpu::generate_backward<float>(b, f.get(), x.get(), dy.get(), dkl.get(), df.get(), false,
-                                         dx.get(), stream());
+           gpu<kernels::generate_backward<float>>(b, f.get(), x.get(), dy.get(), dkl.get(),
+                                                  df.get(), dx.get());
          }),
          rows * (2.0 * de + 3.0 * d) * 4, 2.0 * pairs * (2.0 * de + 2.0 * d), "each row once");
   }
@@ -45,10 +44,10 @@ void generator(Random& random) {
   const Array<float> x(uniform<float>(random, rows * 128));
   Array<float> s(nnz), e(nnz), kl(nnz), scale(rows), a(nnz), y(rows * 128);
   line("the same forward by single kernels", time_of([&] {
-         gpu::sddmm<float>(in.get(), nnz, f.get(), f.get(), de, s.get(), stream());
-         gpu::bernoulli_forward<float>(s.get(), nnz, 0.3, e.get(), kl.get(), stream());
-         gpu::normalise<float>(in.get(), e.get(), scale.get(), a.get(), stream());
-         gpu::spmm<float>(in.get(), a.get(), x.get(), 128, y.get(), {}, stream());
+         gpu<kernels::sddmm<float>>(in.get(), f.get(), f.get(), de, s.get());
+         gpu<kernels::bernoulli_forward<float>>(s.get(), nnz, 0.3, e.get(), kl.get());
+         gpu<kernels::normalise<float>>(in.get(), e.get(), scale.get(), a.get());
+         gpu<kernels::spmm<float>>(in.get(0), a.get(), x.get(), 128, y.get());
        }),
        rows * 3.0 * 128 * 4, 4.0 * nnz * 128, "5 launches, no mean");
 }
@@ -58,30 +57,29 @@ void dense(Random& random) {
   const Array<float> x(uniform<float>(random, rows * cols)), g(uniform<float>(random, cols));
   Array<float> y(rows * cols), dx(rows * cols), dg(cols), db(cols);
   Array<double> mean(cols), inverse(cols);
-  const Array<char> work(gpu::column_workspace_bytes(rows, cols));
   const double matrix = static_cast<double>(rows * cols * 4);
-  const gpu::BatchNormState<float> state{g.get(), g.get(), mean.get(), inverse.get(),
-                                         nullptr, nullptr, 1e-5,       0.1};
+  const kernels::BatchNormState<float> state{g.get(), g.get(), mean.get(), inverse.get(),
+                                             nullptr, nullptr, 1e-5,       0.1};
   line("batch_norm_forward, 10,500 x 128", time_of([&] {
-         gpu::batch_norm_forward<float>(x.get(), rows, cols, state, y.get(), nullptr, work.get(),
-                                        stream());
+         gpu<kernels::batch_norm_forward<float>>(x.get(), rows, cols, state, nullptr, y.get());
        }),
        3 * matrix, 0, "3 launches");
   line("batch_norm_backward, 10,500 x 128", time_of([&] {
-         gpu::batch_norm_backward<float>(x.get(), y.get(), rows, cols, g.get(), mean.get(),
-                                         inverse.get(), dx.get(), dg.get(), db.get(), nullptr,
-                                         work.get(), stream());
+         gpu<kernels::batch_norm_backward<float>>(x.get(), y.get(), rows, cols, g.get(), mean.get(),
+                                                  inverse.get(), nullptr, dx.get(), dg.get(),
+                                                  db.get());
        }),
        5 * matrix, 0, "3 launches");
   line("dropout, 10,500 x 128",
-       time_of([&] { gpu::dropout<float>(x.get(), rows * cols, 0.3, {7}, y.get(), stream()); }),
+       time_of([&] { gpu<kernels::dropout<float>>(x.get(), rows * cols, 0.3, {7}, y.get()); }),
        2 * matrix, 0, "");
   line("philox_normal, 10,500 x 128",
-       time_of([&] { gpu::philox_normal(y.get(), rows * cols, {7}, 0, stream()); }), matrix, 0, "");
+       time_of([&] { gpu<kernels::philox_normal<float>>(y.get(), rows * cols, {7}, 0); }), matrix,
+       0, "");
 }
 
 void optimiser(Random& random) {
-  const grm::nn::kernels::AdamStep step{0.9, 0.999, 1e-8, 1.0, 1e-3, 0.02, 1.7};
+  const kernels::AdamStep step{0.9, 0.999, 1e-8, 1.0, 1e-3, 0.02, 1.7};
   // GRM's parameters on Twitch (3,170 columns), and one list far larger than the cache.
   const std::vector<int64_t> grm = {3170 * 128, 128, 128 * 128, 128, 3170 * 128, 128,
                                     128 * 128,  128, 256 * 256, 256, 256 * 128,  128,
@@ -90,7 +88,7 @@ void optimiser(Random& random) {
   for (const bool large : {false, true}) {
     const std::vector<int64_t> sizes = large ? std::vector<int64_t>(8, 1 << 24) : grm;
     std::vector<std::unique_ptr<Array<float>>> arrays;
-    std::vector<gpu::AdamTensor<float>> list;
+    std::vector<kernels::AdamTensor<float>> list;
     double total = 0.0;
     const std::vector<float> values =
         uniform<float>(random, large ? 1 << 24 : 3170 * 128, 0.0, 1.0);
@@ -107,7 +105,7 @@ void optimiser(Random& random) {
     const std::string what = "adam, " + std::to_string(sizes.size()) + " tensors, " +
                              std::to_string(static_cast<int64_t>(total)) + " numbers";
     line(what.c_str(),
-         time_of([&] { gpu::adam<float>(list, step, nullptr, stream()); }, large ? 2 : 20),
+         time_of([&] { gpu<kernels::adam<float>>(list, step, nullptr); }, large ? 2 : 20),
          28.0 * total, 0, "4 read, 3 written");
   }
 }

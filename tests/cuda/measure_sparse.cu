@@ -1,11 +1,11 @@
 // Times of sparse products and searches on a pattern like that of Twitch.
-#include "../../src/graph/cuda/cuda_kernels.h"
+#include "../../src/graph/kernels.h"
 #include "measure.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 // Every warp reads rows of 512 bytes at random, eight in flight, and does nothing with them: what
 // the cache can give to a product with a sparse matrix of 128 columns.
@@ -74,60 +74,53 @@ void sparse(Random& random) {
     const Array<float> w(uniform<float>(random, nnz)), x(uniform<float>(random, p.cols * d));
     const Array<float> left(uniform<float>(random, p.rows * d));
     Array<float> y(p.rows * d), s(nnz);
-    const Array<char> space(gpu::row_workspace_bytes<float>(nnz, d));
-    const gpu::RowWorkspace work{nnz, space.get()};
     const double rows_read = static_cast<double>(nnz * d * 4), entry = static_cast<double>(nnz);
     const double dense = static_cast<double>(p.rows * d * 4);
     const std::string tail = ", d = " + std::to_string(d);
     line(("spmm" + tail).c_str(),
-         time_of([&] { gpu::spmm<float>(in.get(), w.get(), x.get(), d, y.get(), work, stream()); }),
+         time_of([&] { gpu<kernels::spmm<float>>(in.get(), w.get(), x.get(), d, y.get()); }),
          rows_read + entry * 8 + dense, 2.0 * entry * d, "gathered bytes");
     line(("spmm, rows uncut" + tail).c_str(),
-         time_of([&] { gpu::spmm<float>(in.get(), w.get(), x.get(), d, y.get(), {}, stream()); }),
+         time_of([&] { gpu<kernels::spmm<float>>(in.get(0), w.get(), x.get(), d, y.get()); }),
          rows_read + entry * 8 + dense, 2.0 * entry * d, "gathered bytes");
-    line(("spmm over the transpose" + tail).c_str(), time_of([&] {
-           gpu::spmm<float>(out.get(), w.get(), x.get(), d, y.get(), work, stream());
-         }),
+    line(("spmm over the transpose" + tail).c_str(),
+         time_of([&] { gpu<kernels::spmm<float>>(out.get(), w.get(), x.get(), d, y.get()); }),
          rows_read + entry * 16 + dense, 2.0 * entry * d, "gathered bytes");
-    line(("sddmm" + tail).c_str(), time_of([&] {
-           gpu::sddmm<float>(in.get(), nnz, left.get(), x.get(), d, s.get(), stream());
-         }),
+    line(("sddmm" + tail).c_str(),
+         time_of([&] { gpu<kernels::sddmm<float>>(in.get(), left.get(), x.get(), d, s.get()); }),
          rows_read + entry * 8 + dense, 2.0 * entry * d, "gathered bytes");
     line(("spmm_sddmm over the transpose" + tail).c_str(), time_of([&] {
-           gpu::spmm_sddmm<float>(out.get(), nnz, w.get(), left.get(), x.get(), d, y.get(), s.get(),
-                                  work, stream());
+           gpu<kernels::spmm_sddmm<float>>(out.get(), w.get(), left.get(), x.get(), d, y.get(),
+                                           s.get());
          }),
          rows_read + entry * 20 + 2 * dense, 4.0 * entry * d, "gathered bytes");
   }
   const Array<float> w(uniform<float>(random, nnz, 0.1, 1.0));
   Array<float> scale(p.rows), y(nnz);
   line("normalise",
-       time_of([&] { gpu::normalise<float>(in.get(), w.get(), scale.get(), y.get(), stream()); }),
+       time_of([&] { gpu<kernels::normalise<float>>(in.get(), w.get(), scale.get(), y.get()); }),
        nnz * 16.0, 0, "2 launches");
   std::vector<int64_t> index(p.index.begin(), p.index.end());
   const Array<int64_t> di(index);
   Array<int64_t> starts(p.cols + 1);
   Array<int32_t> place(nnz);
-  const Array<char> space(gpu::positions_workspace_bytes(nnz, p.cols));
   line("positions_by_value", time_of([&] {
-         gpu::positions_by_value(di.get(), nnz, p.cols, starts.get(), place.get(), space.get(),
-                                 stream());
+         gpu<kernels::positions_by_value>(di.get(), nnz, p.cols, starts.get(), place.get());
        }),
        nnz * 12.0, 0, "7 launches");
   line("positions_by_value, 10,500 of them", time_of([&] {
-         gpu::positions_by_value(di.get(), 10500, p.cols, starts.get(), place.get(), space.get(),
-                                 stream());
+         gpu<kernels::positions_by_value>(di.get(), 10500, p.cols, starts.get(), place.get());
        }),
        10500 * 12.0, 0, "5 launches");
   const Array<float> dy(uniform<float>(random, nnz));
   line("normalise_backward", time_of([&] {
-         gpu::normalise_backward<float>(in.get(), out.get(), w.get(), scale.get(), dy.get(),
-                                        y.get(), stream());
+         gpu<kernels::normalise_backward<float>>(in.get(), out.get(), w.get(), scale.get(),
+                                                 dy.get(), y.get());
        }),
        nnz * 36.0, 0, "");
   line("row_softmax, 1 head",
-       time_of([&] { gpu::row_softmax<float>(in.get(), w.get(), 1, y.get(), stream()); }),
-       nnz * 8.0, 0, "");
+       time_of([&] { gpu<kernels::row_softmax<float>>(in.get(), w.get(), 1, y.get()); }), nnz * 8.0,
+       0, "");
 }
 
 // Exact influence sets: all nodes as sources, in rounds of 32 blocks.
@@ -135,19 +128,19 @@ void influence(Random& random) {
   const HostPattern p = twitch_like(random);
   const DevicePattern lists(p);
   const int64_t all = (p.rows + 63) / 64, at_once = 32;
-  Array<char> work(gpu::path_workspace_bytes<float>(p.rows, at_once));
+  Array<char> work(kernels::path_workspace_bytes<float>(p.rows, at_once));
   Array<int32_t> inexact(at_once);
   Array<uint64_t> sure(p.rows * all), unsure(p.rows * all);
-  const gpu::NeighbourLists graph{p.rows, lists.offset.get(), lists.index.get()};
+  const kernels::NeighbourLists graph{p.rows, lists.offset.get(), lists.index.get()};
   line("influence of all 9,498 nodes, exact",
        time_of(
            [&] {
              for (int64_t b = 0; b < all; b += at_once) {
                const int64_t blocks = std::min(at_once, all - b);
-               gpu::path_search<float>(graph, b * 64, blocks, 5, work.get(), inexact.get(),
-                                       stream());
-               gpu::path_judge<float>(graph, p.rows, blocks, {3.0, std::log2(1.5)}, work.get(),
-                                      sure.get() + b, unsure.get() + b, all, stream());
+               gpu<kernels::path_search<float>>(graph, b * 64, blocks, 5, work.get(),
+                                                inexact.get());
+               gpu<kernels::path_judge<float>>(graph, p.rows, blocks, {3.0, std::log2(1.5)},
+                                               work.get(), sure.get() + b, unsure.get() + b, all);
              }
            },
            1),

@@ -4,7 +4,7 @@
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 double relu(double m) {
   return m > 0 ? m : 0.0;
@@ -37,15 +37,15 @@ void messages(const HostPattern& p, int64_t d, Random& random) {
     const T* ws = weighted ? dw.get() : nullptr;
     const std::string what = describe(p, d);
     make_case<T>("relu_messages").out(y, ry).run(what, [&] {
-      gpu::relu_messages<T>(in.get(), ws, dx.get(), de.get(), d, y.get(), stream());
+      gpu<kernels::relu_messages<T>>(in.get(), ws, dx.get(), de.get(), d, y.get());
     });
     make_case<T>("relu_messages_backward").out(gx, rx).out(ge, re).out(gw, rw).run(what, [&] {
-      gpu::relu_messages_backward<T>(out.get(), ws, dx.get(), de.get(), ddy.get(), d, gx.get(),
-                                     ge.get(), gw.get(), stream());
+      gpu<kernels::relu_messages_backward<T>>(out.get(), ws, dx.get(), de.get(), ddy.get(), d,
+                                              gx.get(), ge.get(), gw.get());
     });
     make_case<T>("relu_messages_backward").out(gx, rx).run(what, [&] {
-      gpu::relu_messages_backward<T>(out.get(), ws, dx.get(), de.get(), ddy.get(), d, gx.get(),
-                                     nullptr, nullptr, stream());
+      gpu<kernels::relu_messages_backward<T>>(out.get(), ws, dx.get(), de.get(), ddy.get(), d,
+                                              gx.get(), nullptr, nullptr);
     });
   }
 }
@@ -75,16 +75,16 @@ void pairs(const HostPattern& p, int64_t d, Random& random) {
   Array<T> scores(nnz), gown(p.rows * d), gv(p.rows * d), gother(p.cols * d);
   const std::string what = describe(p, d);
   make_case<T>("pair_scores").out(scores, s).run(what, [&] {
-    gpu::pair_scores<T>(in.get(), down_own.get(), down_other.get(), dvector.get(), d, scores.get(),
-                        stream());
+    gpu<kernels::pair_scores<T>>(in.get(), down_own.get(), down_other.get(), dvector.get(), d,
+                                 scores.get());
   });
   make_case<T>("pair_scores_backward").out(gown, down).out(gv, dv).run(what, [&] {
-    gpu::pair_scores_backward<T>(in.get(), down_own.get(), down_other.get(), dvector.get(),
-                                 dds.get(), d, gown.get(), gv.get(), stream());
+    gpu<kernels::pair_scores_backward<T>>(in.get(), down_own.get(), down_other.get(), dvector.get(),
+                                          dds.get(), d, gown.get(), gv.get());
   });
   make_case<T>("pair_scores_backward").out(gother, up).run(what, [&] {
-    gpu::pair_scores_backward<T>(out.get(), down_other.get(), down_own.get(), dvector.get(),
-                                 dds.get(), d, gother.get(), nullptr, stream());
+    gpu<kernels::pair_scores_backward<T>>(out.get(), down_other.get(), down_own.get(),
+                                          dvector.get(), dds.get(), d, gother.get(), nullptr);
   });
 }
 
@@ -108,7 +108,7 @@ void maxima(const HostPattern& p, int64_t d, Random& random) {
   Array<T> best(p.rows * d);
   Array<int64_t> place(p.rows * d);
   make_case<T>("segment_max", 0.0, 0.0).out(best, y).out(place, row).run(describe(p, d), [&] {
-    gpu::segment_max<T>(offset.get(), p.rows, dx.get(), d, best.get(), place.get(), stream());
+    gpu<kernels::segment_max<T>>(offset.get(), p.rows, dx.get(), d, best.get(), place.get());
   });
 }
 

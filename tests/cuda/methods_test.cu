@@ -1,11 +1,11 @@
 // Instance normalisation, the tiles of the contrast, Sinkhorn.
-#include "../../src/methods/cuda/cuda_kernels.h"
+#include "../../src/methods/kernels.h"
 #include "harness.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 template <class T>
 void instance_norm(const std::vector<int64_t>& sizes, int64_t cols, Random& random) {
@@ -41,12 +41,12 @@ void instance_norm(const std::vector<int64_t>& sizes, int64_t cols, Random& rand
   Array<T> out(rows * cols), factors(graphs * cols);
   const std::string what = std::to_string(graphs) + " graphs, " + std::to_string(cols) + " columns";
   make_case<T>("instance_norm").out(out, y).out(factors, scale).run(what, [&] {
-    gpu::instance_norm<T>(starts.get(), graphs, ax.get(), cols, 1e-5, out.get(), factors.get(),
-                          stream());
+    gpu<kernels::instance_norm<T>>(starts.get(), graphs, ax.get(), cols, 1e-5, out.get(),
+                                   factors.get());
   });
   make_case<T>("instance_norm_gradient").out(out, dx).run(what, [&] {
-    gpu::instance_norm_gradient<T>(starts.get(), graphs, ay.get(), ady.get(), as.get(), cols,
-                                   out.get(), stream());
+    gpu<kernels::instance_norm_gradient<T>>(starts.get(), graphs, ay.get(), ady.get(), as.get(),
+                                            cols, out.get());
   });
 }
 
@@ -78,8 +78,7 @@ void tiles(int64_t rows, int64_t cols, bool clustered, bool columns, Random& ran
   const Array<int32_t> aw(wanted), acol(column);
   Array<double> r(rows), l(cols), k(rows);
   Array<T> tile(rows * cols);
-  const Array<char> work(gpu::tile_workspace_bytes(rows, cols));
-  gpu::TileClusters clusters;
+  kernels::TileClusters clusters;
   if (clustered) clusters = {aw.get(), acol.get()};
   const std::string what = std::to_string(rows) + " x " + std::to_string(cols);
   Case sums = make_case<T>("tile_sums");
@@ -87,12 +86,12 @@ void tiles(int64_t rows, int64_t cols, bool clustered, bool columns, Random& ran
   if (columns) sums.out(l, col, &old_col);
   if (clustered) sums.out(k, inside, &old_cluster);
   sums.run(what, [&] {
-    gpu::tile_sums<T>(ac.get(), rows, cols, 2.5, r.get(), columns ? l.get() : nullptr, clusters,
-                      k.get(), work.get(), stream());
+    gpu<kernels::tile_sums<T>>(ac.get(), rows, cols, 2.5, r.get(), columns ? l.get() : nullptr,
+                               clusters, k.get());
   });
   make_case<T>("tile_weights").out(tile, weight, &c).run(what, [&] {
-    gpu::tile_weights<T>(tile.get(), rows, cols, 2.5, rs.get(), cs.get(), clusters, is.get(),
-                         stream());
+    gpu<kernels::tile_weights<T>>(tile.get(), rows, cols, 2.5, rs.get(), cs.get(), clusters,
+                                  is.get());
   });
 }
 
@@ -119,11 +118,10 @@ void sinkhorn(int64_t n, int64_t k, int64_t iterations, Random& random) {
   for (int64_t e = 0; e < n * k; ++e) q[e] *= static_cast<double>(n) * a[e / k] * b[e % k];
   const Array<T> as(s);
   Array<T> out(n * k);
-  const Array<char> work(gpu::sinkhorn_workspace_bytes(n, k));
   const std::string what = std::to_string(n) + " x " + std::to_string(k) + ", " +
                            std::to_string(iterations) + " iterations";
   make_case<T>("sinkhorn", 5e-6).out(out, q).run(what, [&] {
-    gpu::sinkhorn<T>(as.get(), n, k, epsilon, iterations, out.get(), work.get(), stream());
+    gpu<kernels::sinkhorn<T>>(as.get(), n, k, epsilon, iterations, out.get());
   });
 }
 

@@ -3,14 +3,16 @@
 #include <array>
 #include <memory>
 
-#include "../../src/core/rng_fill.h"
-#include "../../src/nn/cuda/cuda_kernels.h"
+#include "../../src/nn/kernels.h"
 #include "harness.h"
 
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
+
+const auto host_uniform = grm::cpu_kernel<kernels::philox_uniform<float>, grm::variants::plain>();
+const auto host_normal = grm::cpu_kernel<kernels::philox_normal<float>, grm::variants::plain>();
 
 constexpr uint64_t kKey = 0x9E3779B97F4A7C15u;
 
@@ -34,9 +36,9 @@ double unit(uint32_t low, uint32_t high) {
 
 void streams(int64_t n) {
   std::vector<float> unit_floats(n), shifted(n), normal(n);
-  grm::kernels::philox_uniform(unit_floats.data(), n, kKey, 3, 0.0f, 1.0f);
-  grm::kernels::philox_uniform(shifted.data(), n, kKey, 0, -0.7f, 0.2f);
-  grm::kernels::philox_normal(normal.data(), n, kKey, 1ull << 33);
+  host_uniform(unit_floats.data(), n, {kKey}, 3, 0.0f, 1.0f);
+  host_uniform(shifted.data(), n, {kKey}, 0, -0.7f, 0.2f);
+  host_normal(normal.data(), n, {kKey}, 1ull << 33);
   std::vector<double> wide(n), wide_normal(n);
   for (int64_t i = 0; i < n; ++i) {
     const auto pair = philox(static_cast<uint64_t>(i / 2), kKey);
@@ -50,16 +52,16 @@ void streams(int64_t n) {
   const Array<uint64_t> place(std::vector<uint64_t>{kKey});
   const std::string what = "n " + std::to_string(n);
   Case("philox_uniform", "float", 0.0).out(out, widened(unit_floats)).run(what, [&] {
-    gpu::philox_uniform(out.get(), n, {kKey}, 3, 0.0f, 1.0f, stream());
+    gpu<kernels::philox_uniform<float>>(out.get(), n, {kKey}, 3, 0.0f, 1.0f);
   });
   Case("philox_uniform", "float", 0.0).out(out, widened(unit_floats)).run(what + ", placed", [&] {
-    gpu::philox_uniform(out.get(), n, {0, place.get()}, 3, 0.0f, 1.0f, stream());
+    gpu<kernels::philox_uniform<float>>(out.get(), n, {0, place.get()}, 3, 0.0f, 1.0f);
   });
   Case("philox_uniform, shifted", "float", 1e-7).out(out, widened(shifted)).run(what, [&] {
-    gpu::philox_uniform(out.get(), n, {kKey}, 0, -0.7f, 0.2f, stream());
+    gpu<kernels::philox_uniform<float>>(out.get(), n, {kKey}, 0, -0.7f, 0.2f);
   });
   Case("philox_normal", "float", 1e-6).out(out, widened(normal)).run(what, [&] {
-    gpu::philox_normal(out.get(), n, {kKey}, 1ull << 33, stream());
+    gpu<kernels::philox_normal<float>>(out.get(), n, {kKey}, 1ull << 33);
   });
   const auto values = out.read();
   double largest = 0.0;
@@ -71,10 +73,10 @@ void streams(int64_t n) {
     worst.set({largest});
   });
   Case("philox_uniform", "double", 0.0).out(out64, wide).run(what, [&] {
-    gpu::philox_uniform(out64.get(), n, {kKey}, 0, -2.0, 3.0, stream());
+    gpu<kernels::philox_uniform<double>>(out64.get(), n, {kKey}, 0, -2.0, 3.0);
   });
   Case("philox_normal", "double", 1e-14).out(out64, wide_normal).run(what, [&] {
-    gpu::philox_normal(out64.get(), n, {kKey}, 0, stream());
+    gpu<kernels::philox_normal<double>>(out64.get(), n, {kKey}, 0);
   });
 }
 
@@ -82,7 +84,7 @@ template <class T>
 void dropout(int64_t n, Random& random) {
   const auto x = uniform<T>(random, n);
   std::vector<float> draw(n);
-  grm::kernels::philox_uniform(draw.data(), n, kKey, 0, 0.0f, 1.0f);
+  host_uniform(draw.data(), n, {kKey}, 0, 0.0f, 1.0f);
   std::vector<double> y(n);
   for (int64_t i = 0; i < n; ++i) {
     y[i] = draw[i] >= 0.3f ? static_cast<double>(x[i] * static_cast<T>(1.0 / 0.7)) : 0.0;
@@ -90,7 +92,7 @@ void dropout(int64_t n, Random& random) {
   const Array<T> dx(x);
   Array<T> out(n);
   make_case<T>("dropout", 0.0, 0.0).out(out, y).run("n " + std::to_string(n), [&] {
-    gpu::dropout<T>(dx.get(), n, 0.3, {kKey}, out.get(), stream());
+    gpu<kernels::dropout<T>>(dx.get(), n, 0.3, {kKey}, out.get());
   });
 }
 
@@ -131,20 +133,9 @@ void norm(int64_t rows, int64_t cols, Random& random) {
   const Array<double> am(mean), ai(inverse);
   Array<double> s1(cols), s2(cols);
   Array<T> out(rows * cols), g1(cols), g2(cols), rm(cols), rv(cols);
-  const Array<char> work(gpu::column_workspace_bytes(rows, cols));
   const std::string what = std::to_string(rows) + " x " + std::to_string(cols);
-  make_case<T>("column_sums", 1e-13).out(s1, sum).run(what, [&] {
-    gpu::column_sums<T>(ax.get(), rows, cols, s1.get(), work.get(), stream());
-  });
-  make_case<T>("column_squares", 1e-13).out(s1, square).run(what, [&] {
-    gpu::column_squares<T>(ax.get(), rows, cols, am.get(), s1.get(), work.get(), stream());
-  });
-  make_case<T>("gradient_sums", 1e-12, 1e-12).out(s1, dsum).out(s2, dot).run(what, [&] {
-    gpu::gradient_sums<T>(ax.get(), ady.get(), rows, cols, am.get(), s1.get(), s2.get(), work.get(),
-                          stream());
-  });
-  const gpu::BatchNormState<T> state{ag.get(), ab.get(), s1.get(), s2.get(),
-                                     rm.get(), rv.get(), eps,      momentum};
+  const kernels::BatchNormState<T> state{ag.get(), ab.get(), s1.get(), s2.get(),
+                                         rm.get(), rv.get(), eps,      momentum};
   make_case<T>("batch_norm_forward", 1e-5, 1e-12)
       .out(out, y)
       .out(s1, mean)
@@ -152,8 +143,7 @@ void norm(int64_t rows, int64_t cols, Random& random) {
       .out(rm, new_mean, &old_mean)
       .out(rv, new_var, &old_variance)
       .run(what, [&] {
-        gpu::batch_norm_forward<T>(ax.get(), rows, cols, state, out.get(), nullptr, work.get(),
-                                   stream());
+        gpu<kernels::batch_norm_forward<T>>(ax.get(), rows, cols, state, nullptr, out.get());
       });
   // With one or two rows the gradient is all but zero, and what is left is rounding of dy.
   const std::string few = rows > 2 ? "" : ", 1 or 2 rows";
@@ -162,8 +152,8 @@ void norm(int64_t rows, int64_t cols, Random& random) {
       .out(g1, dgamma)
       .out(g2, dsum)
       .run(what, [&] {
-        gpu::batch_norm_backward<T>(ax.get(), ady.get(), rows, cols, ag.get(), am.get(), ai.get(),
-                                    out.get(), g1.get(), g2.get(), nullptr, work.get(), stream());
+        gpu<kernels::batch_norm_backward<T>>(ax.get(), ady.get(), rows, cols, ag.get(), am.get(),
+                                             ai.get(), nullptr, out.get(), g1.get(), g2.get());
       });
 
   // The same with rows behind them that do not count.
@@ -181,7 +171,6 @@ void norm(int64_t rows, int64_t cols, Random& random) {
   const Array<T> bx(more_x), bdy(more_dy);
   const Array<int64_t> counted(std::vector<int64_t>{rows});
   Array<T> wide(all * cols);
-  const Array<char> more_work(gpu::column_workspace_bytes(all, cols));
   make_case<T>("batch_norm_forward, counted", 1e-5, 1e-11)
       .out(wide, more_y)
       .out(s1, mean)
@@ -189,8 +178,7 @@ void norm(int64_t rows, int64_t cols, Random& random) {
       .out(rm, new_mean, &old_mean)
       .out(rv, new_var, &old_variance)
       .run(what, [&] {
-        gpu::batch_norm_forward<T>(bx.get(), all, cols, state, wide.get(), counted.get(),
-                                   more_work.get(), stream());
+        gpu<kernels::batch_norm_forward<T>>(bx.get(), all, cols, state, counted.get(), wide.get());
       });
   make_case<T>("batch_norm_backward, counted" + few, rows > 2 ? 3e-6 : 1e-2,
                rows > 2 ? 1e-12 : 1e-6)
@@ -198,18 +186,18 @@ void norm(int64_t rows, int64_t cols, Random& random) {
       .out(g1, dgamma)
       .out(g2, dsum)
       .run(what, [&] {
-        gpu::batch_norm_backward<T>(bx.get(), bdy.get(), all, cols, ag.get(), am.get(), ai.get(),
-                                    wide.get(), g1.get(), g2.get(), counted.get(), more_work.get(),
-                                    stream());
+        gpu<kernels::batch_norm_backward<T>>(bx.get(), bdy.get(), all, cols, ag.get(), am.get(),
+                                             ai.get(), counted.get(), wide.get(), g1.get(),
+                                             g2.get());
       });
 }
 
 template <class T>
 void adam(const std::vector<int64_t>& sizes, bool placed, Random& random) {
-  const grm::nn::kernels::AdamStep step{0.9, 0.999, 1e-8, 0.999, 1e-3, 0.02, 1.7};
+  const kernels::AdamStep step{0.9, 0.999, 1e-8, 0.999, 1e-3, 0.02, 1.7};
   std::vector<std::vector<T>> p, g, m, v;
   std::vector<std::unique_ptr<Array<T>>> arrays;
-  std::vector<gpu::AdamTensor<T>> list;
+  std::vector<kernels::AdamTensor<T>> list;
   Case test = make_case<T>("adam", 1e-6);
   const size_t count = sizes.size();
   for (const int64_t n : sizes) {
@@ -236,10 +224,10 @@ void adam(const std::vector<int64_t>& sizes, bool placed, Random& random) {
     test.out(*arrays[base], rp, &p[k]).out(*arrays[base + 2], rm, &m[k]);
     test.out(*arrays[base + 3], rv, &v[k]);
   }
-  const Array<grm::nn::kernels::AdamStep> place(std::vector<grm::nn::kernels::AdamStep>{step});
+  const Array<kernels::AdamStep> place(std::vector<kernels::AdamStep>{step});
   test.run(std::to_string(count) + " tensors", [&] {
-    gpu::adam<T>(list, placed ? grm::nn::kernels::AdamStep{} : step, placed ? place.get() : nullptr,
-                 stream());
+    gpu<kernels::adam<T>>(list, placed ? kernels::AdamStep{} : step,
+                          placed ? place.get() : nullptr);
   });
 }
 

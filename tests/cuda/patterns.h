@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "../../src/ops/cuda/cuda_kernels.h"
+#include "../../src/ops/kernels.h"
 #include "harness.h"
 
 namespace test {
@@ -63,11 +63,13 @@ inline std::vector<HostPattern> all_patterns(Random& random, const Size& size) {
 
 struct DevicePattern {
   explicit DevicePattern(const HostPattern& p)
-      : rows(p.rows), offset(p.offset), index(p.index), edge(p.edge) {}
-  grm::cuda::Pattern get() const {
-    return {rows, offset.get(), index.get(), edge.size() > 0 ? edge.get() : nullptr};
+      : rows(p.rows), entries(p.entries()), offset(p.offset), index(p.index), edge(p.edge) {}
+  /// `longest` as the host knows it: rows are cut where it is -1 or large.
+  grm::kernels::Pattern get(int64_t longest = -1) const {
+    return {rows,    offset.get(), index.get(), edge.size() > 0 ? edge.get() : nullptr,
+            entries, longest};
   }
-  int64_t rows;
+  int64_t rows, entries;
   Array<int64_t> offset;
   Array<int32_t> index;
   Array<int64_t> edge;

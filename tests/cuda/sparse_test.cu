@@ -4,7 +4,7 @@
 namespace test {
 namespace {
 
-namespace gpu = grm::cuda;
+namespace kernels = grm::kernels;
 
 template <class T>
 void products(const HostPattern& p, int64_t d, Random& random, bool shifted) {
@@ -25,21 +25,20 @@ void products(const HostPattern& p, int64_t d, Random& random, bool shifted) {
   const DevicePattern a(p);
   const Array<T> dw(w), dx(x), dp(left);
   Array<T> out(p.rows * d), dots(nnz);
-  const Array<char> space(gpu::row_workspace_bytes<T>(nnz, d));
   for (const bool cut : {true, false}) {
-    const gpu::RowWorkspace work{nnz, cut ? space.get() : nullptr};
+    const kernels::Pattern at = a.get(cut ? -1 : 0);
     const std::string what = describe(p, d) + (cut ? "" : ", uncut") + (shifted ? ", shifted" : "");
     const T* xs = dx.get() + move;
     const T* ps = dp.get() + move;
     make_case<T>("spmm").out(out, y).run(
-        what, [&] { gpu::spmm<T>(a.get(), dw.get(), xs, d, out.get(), work, stream()); });
+        what, [&] { gpu<kernels::spmm<T>>(at, dw.get(), xs, d, out.get()); });
     make_case<T>("spmm, ones", 5e-6).out(out, ones).run(what, [&] {
-      gpu::spmm<T>(a.get(), nullptr, xs, d, out.get(), work, stream());
+      gpu<kernels::spmm<T>>(at, nullptr, xs, d, out.get());
     });
     make_case<T>("sddmm").out(dots, s).run(
-        what, [&] { gpu::sddmm<T>(a.get(), nnz, ps, xs, d, dots.get(), stream()); });
+        what, [&] { gpu<kernels::sddmm<T>>(at, ps, xs, d, dots.get()); });
     make_case<T>("spmm_sddmm").out(out, y).out(dots, s).run(what, [&] {
-      gpu::spmm_sddmm<T>(a.get(), nnz, dw.get(), ps, xs, d, out.get(), dots.get(), work, stream());
+      gpu<kernels::spmm_sddmm<T>>(at, dw.get(), ps, xs, d, out.get(), dots.get());
     });
   }
 }
@@ -51,7 +50,6 @@ void segments(const HostPattern& p, int64_t d, Random& random) {
   const Array<int64_t> offset(p.offset);
   const Array<T> dx(x), ddy(dy);
   Array<T> out(p.rows * d), back(n * d);
-  const Array<char> space(gpu::row_workspace_bytes<T>(n, d));
   for (const bool mean : {false, true}) {
     std::vector<double> y(p.rows * d), spread(n * d);
     for (int64_t i = 0; i < p.rows; ++i) {
@@ -65,32 +63,31 @@ void segments(const HostPattern& p, int64_t d, Random& random) {
       }
     }
     const std::string what = describe(p, d) + (mean ? ", mean" : ", sum");
-    for (void* work : {static_cast<void*>(space.get()), static_cast<void*>(nullptr)}) {
+    for (const int64_t longest : {-1, 0}) {
       make_case<T>("segment_reduce").out(out, y).run(what, [&] {
-        gpu::segment_reduce<T>(offset.get(), p.rows, dx.get(), d, mean, out.get(), {n, work},
-                               stream());
+        gpu<kernels::segment_reduce<T>>({offset.get(), p.rows, n, longest}, dx.get(), d, mean,
+                                        out.get());
       });
     }
     make_case<T>("segment_reduce_backward").out(back, spread).run(what, [&] {
-      gpu::segment_reduce_backward<T>(offset.get(), p.rows, n, ddy.get(), d, mean, back.get(),
-                                      stream());
+      gpu<kernels::segment_reduce_backward<T>>({offset.get(), p.rows, n}, ddy.get(), d, mean,
+                                               back.get());
     });
     // The same with rows behind the last segment, of which the host does not know.
     const int64_t room = n + 150;
     std::vector<T> more = x;
     more.resize(room * d, T{9});
     const Array<T> dmore(more);
-    const Array<char> wide_space(gpu::row_workspace_bytes<T>(room, d));
     make_case<T>("segment_reduce, spare rows").out(out, y).run(what, [&] {
-      gpu::segment_reduce<T>(offset.get(), p.rows, dmore.get(), d, mean, out.get(),
-                             {room, wide_space.get()}, stream());
+      gpu<kernels::segment_reduce<T>>({offset.get(), p.rows, room}, dmore.get(), d, mean,
+                                      out.get());
     });
     std::vector<double> wide_spread = spread;
     wide_spread.resize(room * d, 0.0);
     Array<T> wide_back(room * d);
     make_case<T>("segment_reduce_backward, spare rows").out(wide_back, wide_spread).run(what, [&] {
-      gpu::segment_reduce_backward<T>(offset.get(), p.rows, room, ddy.get(), d, mean,
-                                      wide_back.get(), stream());
+      gpu<kernels::segment_reduce_backward<T>>({offset.get(), p.rows, room}, ddy.get(), d, mean,
+                                               wide_back.get());
     });
   }
 }
@@ -109,7 +106,7 @@ void gather(int64_t count, int64_t d, Random& random) {
   const Array<int64_t> di(index);
   Array<T> out(count * d);
   make_case<T>("gather_rows", 0.0, 0.0).out(out, y).run("d " + std::to_string(d), [&] {
-    gpu::gather_rows<T>(dx.get(), di.get(), count, d, out.get(), stream());
+    gpu<kernels::gather_rows<T>>(dx.get(), di.get(), count, d, out.get());
   });
 }
 
@@ -127,13 +124,11 @@ void positions(int64_t count, int64_t values, Random& random) {
   const Array<int64_t> di(index);
   Array<int64_t> starts(values + 1);
   Array<int32_t> place(count);
-  const Array<char> work(gpu::positions_workspace_bytes(count, values));
   Case("positions_by_value", "int", 0.0)
       .out(starts, offset)
       .out(place, widened(order))
       .run("count " + std::to_string(count) + ", values " + std::to_string(values), [&] {
-        gpu::positions_by_value(di.get(), count, values, starts.get(), place.get(), work.get(),
-                                stream());
+        gpu<kernels::positions_by_value>(di.get(), count, values, starts.get(), place.get());
       });
 }
 

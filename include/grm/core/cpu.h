@@ -12,6 +12,7 @@ struct Cpu {
   bool avx = false;
   bool avx2 = false;    // with FMA
   bool avx512 = false;  // F, CD, BW, DQ and VL, as the kernels called SkylakeX need them
+  int level = 0;        // x86-64-v1 to v4: all that code compiled for this level may use
 };
 
 /// Flags that the system does not support (registers are not saved) are not set.

@@ -6,11 +6,11 @@
 
 #include "grm/nn/parameters.h"
 
-namespace grm::nn {
-
-namespace kernels {
+namespace grm::kernels {
 struct AdamStep;
 }
+
+namespace grm::nn {
 
 /// Adam and AdamW. `decoupled` (AdamW): p <- p - lr wd p before the step. Otherwise (Adam): wd p is
 /// added to the gradient. betas 0.9 / 0.999, eps 1e-8; decay applies to all parameters, biases and
@@ -48,7 +48,7 @@ class Adam {
   };
   kernels::AdamStep numbers(int64_t steps) const;
   template <class T>
-  void step_on_device();
+  void step_all();
   template <class T>
   void step_at_place(const kernels::AdamStep* place);
   std::vector<Slot> slots_;

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../rng_fill.h"
+#include "../kernels.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 // Counters side by side; 4 * kLanes numbers a step. Loops of 16 would be unrolled by GCC before its
@@ -104,9 +104,9 @@ void fill(float* out, int64_t n, uint64_t key, uint64_t block, Transform transfo
 
 }  // namespace
 
-void philox_uniform(float* out, int64_t n, uint64_t key, uint64_t block, float low, float high) {
+void fill_uniform(float* out, int64_t n, StreamKey key, uint64_t block, float low, float high) {
   const float scale = (high - low) * 0x1.0p-24f;
-  fill(out, n, key, block, [=](const Block& b, float(&v)[4][kLanes]) {
+  fill(out, n, key.value, block, [=](const Block& b, float(&v)[4][kLanes]) {
     for (int w = 0; w < 4; ++w) {
       for (int l = 0; l < kLanes; ++l) {
         v[w][l] = low + scale * static_cast<float>(static_cast<int32_t>(b.word[w][l] >> 8));
@@ -116,8 +116,8 @@ void philox_uniform(float* out, int64_t n, uint64_t key, uint64_t block, float l
 }
 
 // Box-Muller: words 0 and 1 give values 0 and 1, words 2 and 3 the others.
-void philox_normal(float* out, int64_t n, uint64_t key, uint64_t block) {
-  fill(out, n, key, block, [](const Block& b, float(&v)[4][kLanes]) {
+void fill_normal(float* out, int64_t n, StreamKey key, uint64_t block) {
+  fill(out, n, key.value, block, [](const Block& b, float(&v)[4][kLanes]) {
     for (int w = 0; w < 4; w += 2) {
       for (int l = 0; l < kLanes; ++l) {
         const float radius = std::sqrt(-2.0f * fast_log(open_unit(b.word[w][l])));
@@ -130,4 +130,7 @@ void philox_normal(float* out, int64_t n, uint64_t key, uint64_t block) {
   });
 }
 
-}  // namespace grm::kernels
+}  // namespace grm::cpu::GRM_CPU_VARIANT
+
+GRM_CPU_KERNEL_OF(kernels::philox_uniform<float>, fill_uniform)
+GRM_CPU_KERNEL_OF(kernels::philox_normal<float>, fill_normal)

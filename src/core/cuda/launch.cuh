@@ -3,8 +3,13 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "../kernel.h"
 
 // What every CUDA file needs: launching, vectors of 16 bytes, sums over the lanes of a warp. Sums
 // go along fixed trees, so that a kernel gives the same bits in every run.
@@ -14,8 +19,8 @@ constexpr int kWarp = 32;
 constexpr int kBlock = 256;  // threads of a block unless said otherwise
 constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 
-inline cudaStream_t as_stream(void* stream) {
-  return static_cast<cudaStream_t>(stream);
+inline cudaStream_t stream_of(const Queue& queue) {
+  return static_cast<cudaStream_t>(queue.stream);
 }
 
 inline void check(cudaError_t status, const char* what) {
@@ -37,10 +42,25 @@ inline bool aligned16(const void* p) {
   return reinterpret_cast<uintptr_t>(p) % 16 == 0;
 }
 
+/// What the current device allows; asked once for each.
+inline int64_t device_limit(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  check(cudaGetDevice(&device), "the current device");
+  static std::mutex mutex;
+  static std::map<std::pair<int, int>, int> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [found, added] = known.emplace(std::pair(device, static_cast<int>(attribute)), 0);
+  if (added) {
+    check(cudaDeviceGetAttribute(&value, attribute, device), "a limit of the device");
+    found->second = value;
+  }
+  return found->second;
+}
+
 /// Raises the limit of dynamic shared memory of a kernel where it is above the default.
 template <class Kernel>
 inline void allow_shared(Kernel kernel, size_t bytes, const char* what) {
-  if (bytes <= 48 * 1024) return;
+  if (static_cast<int64_t>(bytes) <= device_limit(cudaDevAttrMaxSharedMemoryPerBlock)) return;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(bytes)),
         what);

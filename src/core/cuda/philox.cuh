@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda_kernels.h"
+#include "../kernels.h"
 #include "launch.cuh"
 
 namespace grm::cuda {

@@ -71,33 +71,38 @@ __global__ void normal_kernel(double* out, int64_t n, StreamKey key, uint64_t bl
 
 }  // namespace
 
-void philox_uniform(float* out, int64_t n, StreamKey key, uint64_t block, float low, float high,
-                    void* stream) {
+void philox_uniform(const Queue& queue, float* out, int64_t n, StreamKey key, uint64_t block,
+                    float low, float high) {
   if (n == 0) return;
-  uniform_kernel<<<blocks_for((n + 3) / 4, kBlock), kBlock, 0, as_stream(stream)>>>(
+  uniform_kernel<<<blocks_for((n + 3) / 4, kBlock), kBlock, 0, stream_of(queue)>>>(
       out, n, key, block, low, (high - low) * 0x1.0p-24f, aligned16(out));
   check_launch("philox_uniform");
 }
 
-void philox_normal(float* out, int64_t n, StreamKey key, uint64_t block, void* stream) {
+void philox_normal(const Queue& queue, float* out, int64_t n, StreamKey key, uint64_t block) {
   if (n == 0) return;
-  normal_kernel<<<blocks_for((n + 3) / 4, kBlock), kBlock, 0, as_stream(stream)>>>(
+  normal_kernel<<<blocks_for((n + 3) / 4, kBlock), kBlock, 0, stream_of(queue)>>>(
       out, n, key, block, aligned16(out));
   check_launch("philox_normal");
 }
 
-void philox_uniform(double* out, int64_t n, StreamKey key, uint64_t block, double low, double high,
-                    void* stream) {
+void philox_uniform(const Queue& queue, double* out, int64_t n, StreamKey key, uint64_t block,
+                    double low, double high) {
   if (n == 0) return;
-  uniform_kernel<<<blocks_for((n + 1) / 2, kBlock), kBlock, 0, as_stream(stream)>>>(
+  uniform_kernel<<<blocks_for((n + 1) / 2, kBlock), kBlock, 0, stream_of(queue)>>>(
       out, n, key, block, low, high - low);
   check_launch("philox_uniform");
 }
 
-void philox_normal(double* out, int64_t n, StreamKey key, uint64_t block, void* stream) {
+void philox_normal(const Queue& queue, double* out, int64_t n, StreamKey key, uint64_t block) {
   if (n == 0) return;
-  normal_kernel<<<blocks_for(n, kBlock), kBlock, 0, as_stream(stream)>>>(out, n, key, block);
+  normal_kernel<<<blocks_for(n, kBlock), kBlock, 0, stream_of(queue)>>>(out, n, key, block);
   check_launch("philox_normal");
 }
 
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL_OF(kernels::philox_uniform<float>, philox_uniform)
+GRM_CUDA_KERNEL_OF(kernels::philox_uniform<double>, philox_uniform)
+GRM_CUDA_KERNEL_OF(kernels::philox_normal<float>, philox_normal)
+GRM_CUDA_KERNEL_OF(kernels::philox_normal<double>, philox_normal)

@@ -1,13 +1,11 @@
-#include "path_block.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-namespace grm::kernels {
-namespace {
+#include "../kernels.h"
 
-constexpr int kLogTable = 4096;
+namespace grm::cpu::GRM_CPU_VARIANT {
+namespace {
 
 // Vectors of 64 bytes in the compiler's own notation: one register with AVX-512, two with AVX2.
 template <class Count>
@@ -34,12 +32,6 @@ typedef uint16_t Words32 __attribute__((vector_size(64)));
 typedef uint16_t Words16 __attribute__((vector_size(32)));
 typedef uint32_t Ints16 __attribute__((vector_size(64)));
 
-template <int kFractionBits>
-uint16_t fixed_log2(double count) {
-  const double log = std::min(std::log2(count), 2047.0);
-  return static_cast<uint16_t>(std::lround(std::ldexp(log, kFractionBits)));
-}
-
 // The largest sum of `count` lengths whose mean, rounded to double, is at most `limit`.
 uint64_t largest_sum(double limit, int64_t count) {
   const double n = static_cast<double>(count);
@@ -53,41 +45,24 @@ void clear(std::vector<T>& values) {
   std::memset(static_cast<void*>(values.data()), 0, values.size() * sizeof(T));
 }
 
-}  // namespace
-
-template <class Count>
-PathBlock<Count>::PathBlock(const NeighbourLists& graph)
-    : graph_(graph),
-      seen_(graph.nodes),
-      front_(graph.nodes),
-      next_front_(graph.nodes),
-      wave_(graph.nodes),
-      next_wave_(graph.nodes),
-      count_(graph.nodes),
-      length_(graph.nodes),
-      log_(graph.nodes),
-      log_table_(kLogTable) {
-  for (int c = 1; c < kLogTable; ++c) log_table_[c] = fixed_log2<kFractionBits>(c);
-}
-
 // Path counts of the sources `reached` that arrive at `node` in this step; returns the largest.
 template <class Count>
-Count PathBlock<Count>::step(int64_t node, uint64_t reached, int length) {
+Count step(PathBlock<Count>& block, int64_t node, uint64_t reached, int length) {
   using V = Vector<Count>;
   using Type = typename V::Type;
   using Mask = typename V::Mask;
   constexpr int kWidth = 64 / sizeof(Count);
-  constexpr int kParts = kLanes / kWidth;
+  constexpr int kParts = kPathLanes / kWidth;
   Type sum[kParts] = {};
-  for (int64_t e = graph_.offset[node]; e < graph_.offset[node + 1]; ++e) {
-    const int32_t from = graph_.index[e];
-    if ((front_[from] & reached) == 0) continue;
-    const Type* wave = reinterpret_cast<const Type*>(wave_[from].at);
+  for (int64_t e = block.graph.offset[node]; e < block.graph.offset[node + 1]; ++e) {
+    const int32_t from = block.graph.index[e];
+    if ((block.front[from] & reached) == 0) continue;
+    const Type* wave = reinterpret_cast<const Type*>(block.wave[from].at);
     for (int p = 0; p < kParts; ++p) sum[p] += wave[p];
   }
-  Type* wave = reinterpret_cast<Type*>(next_wave_[node].at);
-  Type* total = reinterpret_cast<Type*>(count_[node].at);
-  auto* lengths = reinterpret_cast<typename V::Bytes*>(length_[node].at);
+  Type* wave = reinterpret_cast<Type*>(block.next_wave[node].at);
+  Type* total = reinterpret_cast<Type*>(block.count[node].at);
+  auto* lengths = reinterpret_cast<typename V::Bytes*>(block.length[node].at);
   Type largest = {};
   for (int p = 0; p < kParts; ++p) {
     const Mask bits = Mask{} + static_cast<int32_t>((reached >> (p * kWidth)) & 0xFFFFu);
@@ -98,63 +73,66 @@ Count PathBlock<Count>::step(int64_t node, uint64_t reached, int length) {
     total[p] += counts;  // the lanes reached now were zero before
     lengths[p] |= __builtin_convertvector(chosen, typename V::Bytes) & static_cast<int8_t>(length);
   }
-  const Count* counts = next_wave_[node].at;
-  uint16_t* log = log_[node].at;
-  const uint16_t* table = log_table_.data();
-  for (int k = 0; k < kLanes; ++k) {
-    log[k] += table[static_cast<int>(std::min(counts[k], Count(kLogTable - 1)))];
+  const Count* counts = block.next_wave[node].at;
+  uint16_t* log = block.log[node].at;
+  const uint16_t* table = block.log_table.data();
+  for (int k = 0; k < kPathLanes; ++k) {
+    log[k] += table[static_cast<int>(std::min(counts[k], Count(kPathTable - 1)))];
   }
   Count most = 0;
   for (int k = 0; k < kWidth; ++k) most = std::max(most, largest[k]);
-  if (most >= kLogTable) {
-    for (int k = 0; k < kLanes; ++k) {
-      if (counts[k] >= kLogTable) log[k] = fixed_log2<kFractionBits>(counts[k]);
+  if (most >= kPathTable) {
+    for (int k = 0; k < kPathLanes; ++k) {
+      if (counts[k] >= kPathTable) log[k] = PathBlock<Count>::fixed_log2(counts[k]);
     }
   }
   return most;
 }
 
+}  // namespace
+
 template <class Count>
-bool PathBlock<Count>::search(int64_t first, int sources, int depth) {
-  const uint64_t all = sources == kLanes ? ~uint64_t{0} : (uint64_t{1} << sources) - 1;
-  clear(seen_);
-  clear(front_);
-  clear(count_);
-  clear(length_);
-  clear(log_);
+bool search_paths(PathBlock<Count>& block, int64_t first, int sources, int depth) {
+  const uint64_t all = sources == kPathLanes ? ~uint64_t{0} : (uint64_t{1} << sources) - 1;
+  clear(block.seen);
+  clear(block.front);
+  clear(block.count);
+  clear(block.length);
+  clear(block.log);
   for (int k = 0; k < sources; ++k) {
-    seen_[first + k] = front_[first + k] = uint64_t{1} << k;
-    wave_[first + k] = {};
-    wave_[first + k].at[k] = count_[first + k].at[k] = 1;
+    block.seen[first + k] = block.front[first + k] = uint64_t{1} << k;
+    block.wave[first + k] = {};
+    block.wave[first + k].at[k] = block.count[first + k].at[k] = 1;
   }
   constexpr Count kExact = sizeof(Count) == 4 ? Count(1 << 24) : Count(0);
   bool any = true;
   for (int length = 1; any && length <= depth; ++length) {
     any = false;
-    for (int64_t v = 0; v < graph_.nodes; ++v) {
-      const uint64_t open = all & ~seen_[v];
+    for (int64_t v = 0; v < block.graph.nodes; ++v) {
+      const uint64_t open = all & ~block.seen[v];
       uint64_t reached = 0;
-      for (int64_t e = graph_.offset[v]; e < graph_.offset[v + 1] && reached != open; ++e) {
-        reached |= front_[graph_.index[e]] & open;
+      for (int64_t e = block.graph.offset[v]; e < block.graph.offset[v + 1] && reached != open;
+           ++e) {
+        reached |= block.front[block.graph.index[e]] & open;
       }
-      next_front_[v] = reached;
+      block.next_front[v] = reached;
       if (reached == 0) continue;
       any = true;
-      const Count largest = step(v, reached, length);
+      const Count largest = step(block, v, reached, length);
       if (kExact > 0 && largest >= kExact) return false;
-      seen_[v] |= reached;
+      block.seen[v] |= reached;
     }
-    std::swap(front_, next_front_);
-    std::swap(wave_, next_wave_);
+    std::swap(block.front, block.next_front);
+    std::swap(block.wave, block.next_wave);
   }
   return true;
 }
 
 template <class Count>
-Verdict PathBlock<Count>::judge(const int32_t* members, int64_t count,
-                                const PathLimits& limits) const {
+Verdict judge_paths(const PathBlock<Count>& block, const int32_t* members, int64_t count,
+                    const PathLimits& limits) {
   uint64_t reach = ~uint64_t{0};
-  for (int64_t m = 0; m < count && reach != 0; ++m) reach &= seen_[members[m]];
+  for (int64_t m = 0; m < count && reach != 0; ++m) reach &= block.seen[members[m]];
   if (reach == 0) return {0, 0};
 
   // Sums of 256 bytes fit 16 bits and sums of 256 words fit 32; longer lists add such pieces up.
@@ -164,25 +142,25 @@ Verdict PathBlock<Count>::judge(const int32_t* members, int64_t count,
     Words32 lengths[2] = {};
     Ints16 logs[4] = {};
     for (int64_t m = begin; m < end; ++m) {
-      const auto* length = reinterpret_cast<const Bytes32*>(length_[members[m]].at);
-      const auto* log = reinterpret_cast<const Words16*>(log_[members[m]].at);
+      const auto* length = reinterpret_cast<const Bytes32*>(block.length[members[m]].at);
+      const auto* log = reinterpret_cast<const Words16*>(block.log[members[m]].at);
       for (int p = 0; p < 2; ++p) lengths[p] += __builtin_convertvector(length[p], Words32);
       for (int p = 0; p < 4; ++p) logs[p] += __builtin_convertvector(log[p], Ints16);
     }
-    for (int k = 0; k < kLanes; ++k) length_sum.at[k] += lengths[k / 32][k % 32];
-    for (int k = 0; k < kLanes; ++k) log_sum.at[k] += logs[k / 16][k % 16];
+    for (int k = 0; k < kPathLanes; ++k) length_sum.at[k] += lengths[k / 32][k % 32];
+    for (int k = 0; k < kPathLanes; ++k) log_sum.at[k] += logs[k / 16][k % 16];
   }
 
   // Each logarithm is off by at most half a unit (and a trifle from log2 itself), so is the mean.
   const double n = static_cast<double>(count);
-  const double target = std::ldexp(limits.min_log2_paths, kFractionBits) * n;
+  const double target = std::ldexp(limits.min_log2_paths, kPathFractionBits<Count>) * n;
   const bool always = limits.min_log2_paths <= 0.0;  // every count is at least one
   const double upper = always ? 0.0 : std::ceil(std::min(target + 0.501 * n, 1e18));
   const double lower = always ? 0.0 : std::floor(std::max(std::min(target - 0.501 * n, 1e18), 0.0));
   const auto certain = static_cast<uint64_t>(upper), possible = static_cast<uint64_t>(lower);
   const uint64_t longest = largest_sum(limits.max_length, count);
   uint64_t sure = 0, maybe = 0;
-  for (int k = 0; k < kLanes; ++k) {
+  for (int k = 0; k < kPathLanes; ++k) {
     const uint64_t near = length_sum.at[k] <= longest;
     sure |= (near & uint64_t{log_sum.at[k] >= certain}) << k;
     maybe |= (near & uint64_t{log_sum.at[k] >= possible}) << k;
@@ -190,7 +168,7 @@ Verdict PathBlock<Count>::judge(const int32_t* members, int64_t count,
   return {sure & reach, maybe & ~sure & reach};
 }
 
-template class PathBlock<float>;
-template class PathBlock<double>;
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(search_paths)
+GRM_CPU_KERNEL(judge_paths)

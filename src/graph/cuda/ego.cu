@@ -1,7 +1,7 @@
 // Draws ego-nets: one block a target. The first warp draws members in the order of the CPU (the
 // order decides which numbers of the stream they use), then all threads look for pairs.
 #include "../../core/cuda/philox.cuh"
-#include "ego_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -236,15 +236,18 @@ __global__ void __launch_bounds__(1024) scan_kernel(const EgoNets nets) {
 
 }  // namespace
 
-void ego_sample(const int64_t* offset, const int32_t* index, const int64_t* target,
-                const EgoFanout& fanout, StreamKey key, const EgoNets& nets, void* stream) {
+void ego_sample(const Queue& queue, const int64_t* offset, const int32_t* index,
+                const int64_t* target, const EgoFanout& fanout, StreamKey key,
+                const EgoNets& nets) {
   if (nets.graphs > 0) {
-    sample_kernel<<<blocks_for(nets.graphs, 1), kThreads, 0, as_stream(stream)>>>(
+    sample_kernel<<<blocks_for(nets.graphs, 1), kThreads, 0, stream_of(queue)>>>(
         offset, index, target, fanout, key, nets);
     check_launch("ego_sample");
   }
-  scan_kernel<<<1, 1024, 0, as_stream(stream)>>>(nets);
+  scan_kernel<<<1, 1024, 0, stream_of(queue)>>>(nets);
   check_launch("ego_sample, offsets");
 }
 
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL_OF(kernels::ego_sample, ego_sample)

@@ -1,6 +1,6 @@
 // Packs drawn ego-nets: rows of nodes, and their pairs as a block-diagonal pattern.
 #include "../../core/cuda/launch.cuh"
-#include "ego_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -77,24 +77,24 @@ __global__ void __launch_bounds__(kMaxEgoNodes)
 
 }  // namespace
 
-void ego_rows(const EgoNets& nets, int64_t* nodes, int64_t* graph_of_node, void* stream) {
+void ego_rows(const Queue& queue, const EgoNets& nets, int64_t* nodes, int64_t* graph_of_node) {
   if (nets.graphs == 0) return;
-  rows_kernel<<<blocks_for(nets.graphs * nets.capacity, kBlock), kBlock, 0, as_stream(stream)>>>(
+  rows_kernel<<<blocks_for(nets.graphs * nets.capacity, kBlock), kBlock, 0, stream_of(queue)>>>(
       nets, nodes, graph_of_node);
   check_launch("ego_rows");
 }
 
 template <class T>
-void ego_pattern(const EgoNets& nets, bool loops, const EgoPattern& pattern, T* kipf,
-                 void* stream) {
+void ego_pattern(const Queue& queue, const EgoNets& nets, bool loops, const EgoPattern& pattern,
+                 T* kipf) {
   if (nets.graphs == 0) return;
   pattern_kernel<T>
-      <<<blocks_for(nets.graphs, 1), static_cast<unsigned>(kMaxEgoNodes), 0, as_stream(stream)>>>(
+      <<<blocks_for(nets.graphs, 1), static_cast<unsigned>(kMaxEgoNodes), 0, stream_of(queue)>>>(
           nets, loops, pattern, kipf);
   check_launch("ego_pattern");
 }
 
-template void ego_pattern(const EgoNets&, bool, const EgoPattern&, float*, void*);
-template void ego_pattern(const EgoNets&, bool, const EgoPattern&, double*, void*);
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL_OF(kernels::ego_rows, ego_rows)
+GRM_CUDA_KERNEL(ego_pattern)

@@ -2,15 +2,12 @@
 // one block of sources; lane l holds the sources l and l + 32. Counts are whole numbers in their
 // exact range, so that sums do not depend on their order.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
 
-constexpr int kSources = 64;
-
-template <class Count>
-constexpr int kFractionBits = sizeof(Count) == 4 ? 11 : 5;  // as in PathBlock
+constexpr int kSources = kPathLanes;
 
 /// What PathBlock keeps for every node, with the block of sources as the first index.
 template <class Count>
@@ -57,7 +54,7 @@ __global__ void start_search(State<Count> s, int64_t nodes, int64_t first, int32
 template <class Count>
 __device__ inline uint16_t fixed_log2(Count count) {
   const double log = fmin(log2(static_cast<double>(count)), 2047.0);
-  return static_cast<uint16_t>(llround(ldexp(log, kFractionBits<Count>)));
+  return static_cast<uint16_t>(llround(ldexp(log, kPathFractionBits<Count>)));
 }
 
 template <class Count>
@@ -148,7 +145,7 @@ __global__ void __launch_bounds__(kBlock)
   }
   // Each logarithm is off by at most half a unit (and a trifle from log2 itself), so is the mean.
   const double n = static_cast<double>(end - begin);
-  const double target = ldexp(limits.min_log2_paths, kFractionBits<Count>) * n;
+  const double target = ldexp(limits.min_log2_paths, kPathFractionBits<Count>) * n;
   const bool always = limits.min_log2_paths <= 0.0;
   const double upper = always ? 0.0 : ceil(fmin(target + 0.501 * n, 1e18));
   const double lower = always ? 0.0 : floor(fmax(fmin(target - 0.501 * n, 1e18), 0.0));
@@ -184,57 +181,43 @@ dim3 grid_for(int64_t rows, int64_t blocks) {
 }  // namespace
 
 template <class Count>
-size_t path_workspace_bytes(int64_t nodes, int64_t blocks) {
-  const size_t each = 3 * sizeof(uint64_t) + kSources * (3 * sizeof(Count) + 3);
-  return static_cast<size_t>(nodes * blocks) * each;
-}
-
-template <class Count>
-void path_search(const NeighbourLists& graph, int64_t first, int64_t blocks, int depth, void* work,
-                 int32_t* inexact, void* stream) {
+void path_search(const Queue& queue, const NeighbourLists& graph, int64_t first, int64_t blocks,
+                 int depth, void* work, int32_t* inexact) {
   if (graph.nodes == 0 || blocks == 0) return;
   const State<Count> s = state_in<Count>(work, graph.nodes, blocks);
   const dim3 grid = grid_for(graph.nodes, blocks);
-  start_search<Count><<<grid, kBlock, 0, as_stream(stream)>>>(s, graph.nodes, first, inexact);
+  start_search<Count><<<grid, kBlock, 0, stream_of(queue)>>>(s, graph.nodes, first, inexact);
   check_launch("path_search");
   for (int length = 1; length <= depth; ++length) {
-    step_search<Count><<<grid, kBlock, 0, as_stream(stream)>>>(
+    step_search<Count><<<grid, kBlock, 0, stream_of(queue)>>>(
         graph, s, first, length, (length - 1) % 2, length % 2, inexact);
     check_launch("path_search, step");
   }
 }
 
 template <class Count>
-void path_judge(const NeighbourLists& members, int64_t graph_nodes, int64_t blocks,
-                const PathLimits& limits, const void* work, uint64_t* sure, uint64_t* unsure,
-                int64_t stride, void* stream) {
+void path_judge(const Queue& queue, const NeighbourLists& members, int64_t graph_nodes,
+                int64_t blocks, const PathLimits& limits, const void* work, uint64_t* sure,
+                uint64_t* unsure, int64_t stride) {
   if (members.nodes == 0 || blocks == 0) return;
   const State<Count> s = state_in<Count>(const_cast<void*>(work), graph_nodes, blocks);
-  judge_kernel<Count><<<grid_for(members.nodes, blocks), kBlock, 0, as_stream(stream)>>>(
+  judge_kernel<Count><<<grid_for(members.nodes, blocks), kBlock, 0, stream_of(queue)>>>(
       members, graph_nodes, limits, s, sure, unsure, stride);
   check_launch("path_judge");
 }
 
 template <class Count>
-void path_counts(int64_t graph_nodes, int64_t blocks, const void* work, const int32_t* node,
-                 const int32_t* source, int64_t count, double* out, void* stream) {
+void path_counts(const Queue& queue, int64_t graph_nodes, int64_t blocks, const void* work,
+                 const int32_t* node, const int32_t* source, int64_t count, double* out) {
   if (count == 0) return;
   const State<Count> s = state_in<Count>(const_cast<void*>(work), graph_nodes, blocks);
-  counts_kernel<Count><<<blocks_for(count, kBlock), kBlock, 0, as_stream(stream)>>>(
+  counts_kernel<Count><<<blocks_for(count, kBlock), kBlock, 0, stream_of(queue)>>>(
       graph_nodes, s, node, source, count, out);
   check_launch("path_counts");
 }
 
-#define INSTANTIATE(Count)                                                                        \
-  template size_t path_workspace_bytes<Count>(int64_t, int64_t);                                  \
-  template void path_search<Count>(const NeighbourLists&, int64_t, int64_t, int, void*, int32_t*, \
-                                   void*);                                                        \
-  template void path_judge<Count>(const NeighbourLists&, int64_t, int64_t, const PathLimits&,     \
-                                  const void*, uint64_t*, uint64_t*, int64_t, void*);             \
-  template void path_counts<Count>(int64_t, int64_t, const void*, const int32_t*, const int32_t*, \
-                                   int64_t, double*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(path_search)
+GRM_CUDA_KERNEL(path_judge)
+GRM_CUDA_KERNEL(path_counts)

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "../../ops/cpu/vector_math.h"
-#include "../contrast_kernels.h"
+#include "../kernels.h"
 #include "grm/core/threads.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int64_t kRows = 64;  // per chunk
@@ -131,14 +131,8 @@ void sinkhorn(const T* s, int64_t n, int64_t k, double epsilon, int64_t iteratio
   });
 }
 
-#define INSTANTIATE(T)                                                             \
-  template void tile_sums<T>(const T*, int64_t, int64_t, double, double*, double*, \
-                             const TileClusters&, double*);                        \
-  template void tile_weights<T>(T*, int64_t, int64_t, double, const T*, const T*,  \
-                                const TileClusters&, const T*);                    \
-  template void sinkhorn<T>(const T*, int64_t, int64_t, double, int64_t, T*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(tile_sums)
+GRM_CPU_KERNEL(tile_weights)
+GRM_CPU_KERNEL(sinkhorn)

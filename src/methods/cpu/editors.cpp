@@ -2,9 +2,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "../editor_kernels.h"
+#include "../kernels.h"
 
-namespace grm::editor_kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
+
+using namespace kernels::editor;
+
 namespace {
 
 constexpr int kLanes = 32;
@@ -127,4 +130,10 @@ int64_t find(const int32_t* values, int64_t n, int32_t wanted) {
   return -1;
 }
 
-}  // namespace grm::editor_kernels
+}  // namespace grm::cpu::GRM_CPU_VARIANT
+
+GRM_CPU_KERNEL_OF(kernels::editor::step_entries, step_entries)
+GRM_CPU_KERNEL_OF(kernels::editor::exponentials, exponentials)
+GRM_CPU_KERNEL_OF(kernels::editor::mass, mass)
+GRM_CPU_KERNEL_OF(kernels::editor::chebyshev_sums, chebyshev_sums)
+GRM_CPU_KERNEL_OF(kernels::editor::find, find)

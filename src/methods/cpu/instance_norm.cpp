@@ -1,9 +1,26 @@
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
-#include "../graph/instance_norm_kernels.h"
+#include "../kernels.h"
+#include "grm/core/threads.h"
 
-namespace grm::graph_level::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
+namespace {
+
+constexpr int64_t kGraphsAtATime = 4;  // graphs that one thread normalises at a time
+
+// body(graph, first row, rows, 2 * cols doubles) for graphs that have rows. Each is reduced by one
+// thread, so the result does not depend on their number.
+template <class Body>
+void each_graph(const int64_t* offset, int64_t graphs, int64_t cols, const Body& body) {
+  parallel_chunks(graphs, kGraphsAtATime, [&](int64_t begin, int64_t end) {
+    std::vector<double> work(2 * cols);
+    for (int64_t g = begin; g < end; ++g) {
+      if (offset[g] < offset[g + 1]) body(g, offset[g], offset[g + 1] - offset[g], work.data());
+    }
+  });
+}
 
 template <class T>
 void normalise(const T* x, int64_t rows, int64_t cols, double eps, T* y, T* scale, double* work) {
@@ -56,11 +73,26 @@ void normalise_gradient(const T* y, const T* dy, const T* scale, int64_t rows, i
   }
 }
 
-#define GRM_INSTANTIATE(T)                                                      \
-  template void normalise(const T*, int64_t, int64_t, double, T*, T*, double*); \
-  template void normalise_gradient(const T*, const T*, const T*, int64_t, int64_t, T*, double*);
-GRM_INSTANTIATE(float)
-GRM_INSTANTIATE(double)
-#undef GRM_INSTANTIATE
+}  // namespace
 
-}  // namespace grm::graph_level::kernels
+template <class T>
+void instance_norm(const int64_t* offset, int64_t graphs, const T* x, int64_t cols, double eps,
+                   T* y, T* scale) {
+  each_graph(offset, graphs, cols, [&](int64_t g, int64_t first, int64_t rows, double* work) {
+    normalise(x + first * cols, rows, cols, eps, y + first * cols, scale + g * cols, work);
+  });
+}
+
+template <class T>
+void instance_norm_gradient(const int64_t* offset, int64_t graphs, const T* y, const T* dy,
+                            const T* scale, int64_t cols, T* dx) {
+  each_graph(offset, graphs, cols, [&](int64_t g, int64_t first, int64_t rows, double* work) {
+    const int64_t at = first * cols;
+    normalise_gradient(y + at, dy + at, scale + g * cols, rows, cols, dx + at, work);
+  });
+}
+
+}  // namespace grm::cpu::GRM_CPU_VARIANT
+
+GRM_CPU_KERNEL(instance_norm)
+GRM_CPU_KERNEL(instance_norm_gradient)

@@ -1,7 +1,7 @@
 // Tiles of the contrast. A block takes kRows x kCols cosines and leaves one number for each of its
 // rows and columns; a second kernel adds them in the order of the blocks.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -16,9 +16,10 @@ struct Partials {
   double *row, *col, *cluster;  // [col_blocks, rows], [row_blocks, cols], [col_blocks, rows]
 };
 
-Partials partials_in(void* work, int64_t rows, int64_t cols) {
+Partials make_partials(const Queue& queue, int64_t rows, int64_t cols) {
   Partials p{(rows + kRows - 1) / kRows, (cols + kCols - 1) / kCols};
-  p.row = static_cast<double*>(work);
+  const int64_t numbers = 2 * p.col_blocks * rows + p.row_blocks * cols;
+  p.row = static_cast<double*>(queue.scratch(numbers * sizeof(double)));
   p.cluster = p.row + p.col_blocks * rows;
   p.col = p.cluster + p.col_blocks * rows;
   return p;
@@ -75,8 +76,8 @@ __global__ void add_parts(const double* part, int64_t parts, int64_t n, double* 
   sum[k] += total;
 }
 
-void launch_add(const double* part, int64_t parts, int64_t n, double* sum, void* stream) {
-  add_parts<<<blocks_for(n, kBlock), kBlock, 0, as_stream(stream)>>>(part, parts, n, sum);
+void launch_add(const double* part, int64_t parts, int64_t n, double* sum, const Queue& queue) {
+  add_parts<<<blocks_for(n, kBlock), kBlock, 0, stream_of(queue)>>>(part, parts, n, sum);
   check_launch("tile_sums, parts");
 }
 
@@ -96,44 +97,33 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-size_t tile_workspace_bytes(int64_t rows, int64_t cols) {
-  const Partials p = partials_in(nullptr, rows, cols);
-  return static_cast<size_t>(2 * p.col_blocks * rows + p.row_blocks * cols) * sizeof(double);
-}
-
 template <class T>
-void tile_sums(const T* c, int64_t rows, int64_t cols, double inverse_tau, double* row_sum,
-               double* col_sum, const TileClusters& clusters, double* cluster_sum, void* work,
-               void* stream) {
+void tile_sums(const Queue& queue, const T* c, int64_t rows, int64_t cols, double inverse_tau,
+               double* row_sum, double* col_sum, const TileClusters& clusters,
+               double* cluster_sum) {
   if (rows == 0 || cols == 0) return;
-  const Partials part = partials_in(work, rows, cols);
+  const Partials part = make_partials(queue, rows, cols);
   const dim3 grid(blocks_for(part.row_blocks, 1), blocks_for(part.col_blocks, 1));
-  tile_kernel<T><<<grid, kBlock, 0, as_stream(stream)>>>(c, rows, cols, static_cast<T>(inverse_tau),
-                                                         clusters, col_sum != nullptr, part);
+  tile_kernel<T><<<grid, kBlock, 0, stream_of(queue)>>>(c, rows, cols, static_cast<T>(inverse_tau),
+                                                        clusters, col_sum != nullptr, part);
   check_launch("tile_sums");
-  launch_add(part.row, part.col_blocks, rows, row_sum, stream);
-  if (col_sum) launch_add(part.col, part.row_blocks, cols, col_sum, stream);
-  if (clusters.wanted) launch_add(part.cluster, part.col_blocks, rows, cluster_sum, stream);
+  launch_add(part.row, part.col_blocks, rows, row_sum, queue);
+  if (col_sum) launch_add(part.col, part.row_blocks, cols, col_sum, queue);
+  if (clusters.wanted) launch_add(part.cluster, part.col_blocks, rows, cluster_sum, queue);
 }
 
 template <class T>
-void tile_weights(T* c, int64_t rows, int64_t cols, double inverse_tau, const T* row_scale,
-                  const T* col_scale, const TileClusters& clusters, const T* cluster_scale,
-                  void* stream) {
+void tile_weights(const Queue& queue, T* c, int64_t rows, int64_t cols, double inverse_tau,
+                  const T* row_scale, const T* col_scale, const TileClusters& clusters,
+                  const T* cluster_scale) {
   if (rows == 0 || cols == 0) return;
   const dim3 grid(blocks_for(rows, 1), blocks_for(cols, kBlock));
-  weights_kernel<T><<<grid, kBlock, 0, as_stream(stream)>>>(
+  weights_kernel<T><<<grid, kBlock, 0, stream_of(queue)>>>(
       c, rows, cols, static_cast<T>(inverse_tau), row_scale, col_scale, clusters, cluster_scale);
   check_launch("tile_weights");
 }
 
-#define INSTANTIATE(T)                                                          \
-  template void tile_sums(const T*, int64_t, int64_t, double, double*, double*, \
-                          const TileClusters&, double*, void*, void*);          \
-  template void tile_weights(T*, int64_t, int64_t, double, const T*, const T*,  \
-                             const TileClusters&, const T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(tile_sums)
+GRM_CUDA_KERNEL(tile_weights)

@@ -1,7 +1,7 @@
 // Instance normalisation: a block takes 32 columns of one graph. Its warps take every eighth row
 // and are folded in their order; sums are kept in double.
 #include "../../core/cuda/row_lanes.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -61,31 +61,26 @@ __global__ void __launch_bounds__(kBlock)
 }  // namespace
 
 template <class T>
-void instance_norm(const int64_t* offset, int64_t graphs, const T* x, int64_t cols, double eps,
-                   T* y, T* scale, void* stream) {
+void instance_norm(const Queue& queue, const int64_t* offset, int64_t graphs, const T* x,
+                   int64_t cols, double eps, T* y, T* scale) {
   if (graphs == 0 || cols == 0) return;
   const dim3 grid(blocks_for(graphs, 1), blocks_for(cols, kWarp));
   norm_kernel<T>
-      <<<grid, dim3(kWarp, kRowLanes), 0, as_stream(stream)>>>(offset, x, cols, eps, y, scale);
+      <<<grid, dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(offset, x, cols, eps, y, scale);
   check_launch("instance_norm");
 }
 
 template <class T>
-void instance_norm_gradient(const int64_t* offset, int64_t graphs, const T* y, const T* dy,
-                            const T* scale, int64_t cols, T* dx, void* stream) {
+void instance_norm_gradient(const Queue& queue, const int64_t* offset, int64_t graphs, const T* y,
+                            const T* dy, const T* scale, int64_t cols, T* dx) {
   if (graphs == 0 || cols == 0) return;
   const dim3 grid(blocks_for(graphs, 1), blocks_for(cols, kWarp));
   gradient_kernel<T>
-      <<<grid, dim3(kWarp, kRowLanes), 0, as_stream(stream)>>>(offset, y, dy, scale, cols, dx);
+      <<<grid, dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(offset, y, dy, scale, cols, dx);
   check_launch("instance_norm_gradient");
 }
 
-#define INSTANTIATE(T)                                                                            \
-  template void instance_norm(const int64_t*, int64_t, const T*, int64_t, double, T*, T*, void*); \
-  template void instance_norm_gradient(const int64_t*, int64_t, const T*, const T*, const T*,     \
-                                       int64_t, T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(instance_norm)
+GRM_CUDA_KERNEL(instance_norm_gradient)

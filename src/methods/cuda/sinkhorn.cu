@@ -2,7 +2,7 @@
 // b, and at once what these rows add to the column sums of the next iteration. Partial sums are
 // added in the order of the blocks.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -20,9 +20,10 @@ struct Space {
   double* top;           // [kMaxParts]
 };
 
-Space space_in(void* work, int64_t n, int64_t k) {
+Space make_space(const Queue& queue, int64_t n, int64_t k) {
   Space s;
-  s.a = static_cast<double*>(work);
+  s.a =
+      static_cast<double*>(queue.scratch((n + chunks_of(n) * k + k + kMaxParts) * sizeof(double)));
   s.part = s.a + n;
   s.b = s.part + chunks_of(n) * k;
   s.top = s.b + k;
@@ -103,37 +104,32 @@ __global__ void finish(int64_t n, int64_t k, bool iterated, Space w, T* q) {
 
 }  // namespace
 
-size_t sinkhorn_workspace_bytes(int64_t n, int64_t k) {
-  return static_cast<size_t>(n + chunks_of(n) * k + k + kMaxParts) * sizeof(double);
-}
-
 template <class T>
-void sinkhorn(const T* s, int64_t n, int64_t k, double epsilon, int64_t iterations, T* q,
-              void* work, void* stream) {
+void sinkhorn(const Queue& queue, const T* s, int64_t n, int64_t k, double epsilon,
+              int64_t iterations, T* q) {
   if (n == 0 || k == 0) return;
-  const cudaStream_t queue = as_stream(stream);
-  const Space w = space_in(work, n, k);
+  const cudaStream_t stream = stream_of(queue);
+  const Space w = make_space(queue, n, k);
   const int64_t chunks = chunks_of(n);
   const unsigned blocks = blocks_for(n * k, kBlock);
   const unsigned parts = blocks < kMaxParts ? blocks : kMaxParts;
-  find_top<T><<<parts, kBlock, 0, queue>>>(s, n * k, w.top);
+  find_top<T><<<parts, kBlock, 0, stream>>>(s, n * k, w.top);
   check_launch("sinkhorn, maximum");
-  exponentials<T><<<blocks, kBlock, 0, queue>>>(s, n, k, static_cast<int>(parts), w.top,
-                                                static_cast<T>(1.0 / epsilon), q, w.a);
+  exponentials<T><<<blocks, kBlock, 0, stream>>>(s, n, k, static_cast<int>(parts), w.top,
+                                                 static_cast<T>(1.0 / epsilon), q, w.a);
   check_launch("sinkhorn, exponentials");
   for (int64_t t = 0; iterations > 0; ++t) {
     rows_and_columns<T>
-        <<<blocks_for(chunks, 1), kBlock, 0, queue>>>(q, n, k, t > 0, t < iterations, w);
+        <<<blocks_for(chunks, 1), kBlock, 0, stream>>>(q, n, k, t > 0, t < iterations, w);
     check_launch("sinkhorn, rows");
     if (t == iterations) break;
-    column_factors<<<blocks_for(k, kWarp), kWarp, 0, queue>>>(chunks, k, w);
+    column_factors<<<blocks_for(k, kWarp), kWarp, 0, stream>>>(chunks, k, w);
     check_launch("sinkhorn, columns");
   }
-  finish<T><<<blocks, kBlock, 0, queue>>>(n, k, iterations > 0, w, q);
+  finish<T><<<blocks, kBlock, 0, stream>>>(n, k, iterations > 0, w, q);
   check_launch("sinkhorn");
 }
 
-template void sinkhorn(const float*, int64_t, int64_t, double, int64_t, float*, void*, void*);
-template void sinkhorn(const double*, int64_t, int64_t, double, int64_t, double*, void*, void*);
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(sinkhorn)

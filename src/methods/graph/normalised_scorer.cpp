@@ -3,45 +3,28 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
-#include <vector>
-
-#include "../dispatch.h"
+#include "../../graph/place.h"
+#include "../kernels.h"
 #include "grm/core/error.h"
-#include "grm/core/threads.h"
 #include "grm/methods/graph/batches.h"
 #include "grm/ops/sparse.h"
-#include "instance_norm_kernels.h"
 
 namespace grm::graph_level {
 namespace {
 
 constexpr double kEps = 1e-5;
-constexpr int64_t kGraphsAtATime = 4;  // graphs that one thread normalises at a time
 
-// Each graph is reduced by one thread, so the result does not depend on their number.
 struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& offsets, const torch::Tensor& rows) {
     const torch::Tensor x = rows.contiguous();
     const int64_t graphs = offsets.numel() - 1, cols = x.size(1);
-    const int64_t* first = offsets.data_ptr<int64_t>();
     torch::Tensor y = torch::empty_like(x);
     const torch::Tensor scale = torch::empty({graphs, cols}, x.options());
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "instance_norm", [&] {
-      const scalar_t* xp = x.data_ptr<scalar_t>();
-      scalar_t *yp = y.data_ptr<scalar_t>(), *sp = scale.data_ptr<scalar_t>();
-      if (x.is_cuda()) {
-        dispatch::instance_norm<scalar_t>(place_of(x), first, graphs, xp, cols, kEps, yp, sp);
-        return;
-      }
-      parallel_chunks(graphs, kGraphsAtATime, [&](int64_t begin, int64_t end) {
-        std::vector<double> work(2 * cols);
-        for (int64_t g = begin; g < end; ++g) {
-          if (first[g] == first[g + 1]) continue;
-          kernels::normalise(xp + first[g] * cols, first[g + 1] - first[g], cols, kEps,
-                             yp + first[g] * cols, sp + g * cols, work.data());
-        }
-      });
+      launch<kernels::instance_norm<scalar_t>>(place_of(x), offsets.data_ptr<int64_t>(), graphs,
+                                               x.data_ptr<scalar_t>(), cols, kEps,
+                                               y.data_ptr<scalar_t>(), scale.data_ptr<scalar_t>());
     });
     context->save_for_backward({offsets, y, scale});
     return y;
@@ -54,26 +37,11 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
     const torch::Tensor &offsets = saved[0], &y = saved[1], &scale = saved[2];
     const torch::Tensor dy = outputs[0].contiguous();
     const int64_t graphs = offsets.numel() - 1, cols = y.size(1);
-    const int64_t* first = offsets.data_ptr<int64_t>();
     torch::Tensor dx = torch::empty_like(y);
     AT_DISPATCH_FLOATING_TYPES(y.scalar_type(), "instance_norm gradient", [&] {
-      const scalar_t *yp = y.data_ptr<scalar_t>(), *dyp = dy.data_ptr<scalar_t>();
-      const scalar_t* sp = scale.data_ptr<scalar_t>();
-      scalar_t* dxp = dx.data_ptr<scalar_t>();
-      if (y.is_cuda()) {
-        dispatch::instance_norm_gradient<scalar_t>(place_of(y), first, graphs, yp, dyp, sp, cols,
-                                                   dxp);
-        return;
-      }
-      parallel_chunks(graphs, kGraphsAtATime, [&](int64_t begin, int64_t end) {
-        std::vector<double> work(2 * cols);
-        for (int64_t g = begin; g < end; ++g) {
-          if (first[g] == first[g + 1]) continue;
-          const int64_t at = first[g] * cols;
-          kernels::normalise_gradient(yp + at, dyp + at, sp + g * cols, first[g + 1] - first[g],
-                                      cols, dxp + at, work.data());
-        }
-      });
+      launch<kernels::instance_norm_gradient<scalar_t>>(
+          place_of(y), offsets.data_ptr<int64_t>(), graphs, y.data_ptr<scalar_t>(),
+          dy.data_ptr<scalar_t>(), scale.data_ptr<scalar_t>(), cols, dx.data_ptr<scalar_t>());
     });
     return {torch::Tensor(), dx};
   }

@@ -1,8 +1,8 @@
-#include "../activation_kernels.h"
+#include "../kernels.h"
 
 #include <algorithm>
 
-namespace grm::nn::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 
 template <class T>
 void normalise_and_drop(const T* x, int64_t rows, int64_t cols, const T* mean, const T* scale,
@@ -50,15 +50,8 @@ void masked_gradient_columns(const T* x, const T* y, const T* dy, int64_t rows, 
   }
 }
 
-#define GRM_INSTANTIATE(T)                                                                        \
-  template void normalise_and_drop(const T*, int64_t, int64_t, const T*, const T*, const T*,      \
-                                   const float*, float, T, T*);                                   \
-  template void masked_gradient_sums(const T*, const T*, const T*, int64_t, int64_t,              \
-                                     const double*, T, double*, double*);                         \
-  template void masked_gradient_columns(const T*, const T*, const T*, int64_t, int64_t, const T*, \
-                                        const T*, const T*, const T*, T, T*);
-GRM_INSTANTIATE(float)
-GRM_INSTANTIATE(double)
-#undef GRM_INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::nn::kernels
+GRM_CPU_KERNEL(normalise_and_drop)
+GRM_CPU_KERNEL(masked_gradient_sums)
+GRM_CPU_KERNEL(masked_gradient_columns)

@@ -1,12 +1,16 @@
 #include <cmath>
 
 #include "../kernels.h"
+#include "grm/core/threads.h"
 
-namespace grm::nn::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
+namespace {
+
+constexpr int64_t kChunk = 1 << 14;
 
 template <class T>
-void adam(T* __restrict p, const T* __restrict gradient, T* __restrict first, T* __restrict second,
-          int64_t n, const AdamStep& step) {
+void step_chunk(T* __restrict p, const T* __restrict gradient, T* __restrict first,
+                T* __restrict second, int64_t n, const AdamStep& step) {
   const T beta1 = static_cast<T>(step.beta1), rest1 = static_cast<T>(1.0 - step.beta1);
   const T beta2 = static_cast<T>(step.beta2), rest2 = static_cast<T>(1.0 - step.beta2);
   const T eps = static_cast<T>(step.eps), keep = static_cast<T>(step.keep);
@@ -23,7 +27,18 @@ void adam(T* __restrict p, const T* __restrict gradient, T* __restrict first, T*
   }
 }
 
-template void adam(float*, const float*, float*, float*, int64_t, const AdamStep&);
-template void adam(double*, const double*, double*, double*, int64_t, const AdamStep&);
+}  // namespace
 
-}  // namespace grm::nn::kernels
+template <class T>
+void adam(const std::vector<AdamTensor<T>>& tensors, const AdamStep& step, const AdamStep*) {
+  for (const AdamTensor<T>& t : tensors) {
+    parallel_chunks(t.n, kChunk, [&](int64_t begin, int64_t end) {
+      step_chunk(t.p + begin, t.gradient + begin, t.first + begin, t.second + begin, end - begin,
+                 step);
+    });
+  }
+}
+
+}  // namespace grm::cpu::GRM_CPU_VARIANT
+
+GRM_CPU_KERNEL(adam)

@@ -2,7 +2,7 @@
 
 #include "../kernels.h"
 
-namespace grm::nn::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 
 template <class T>
 void column_sums(const T* x, int64_t rows, int64_t cols, double* sum) {
@@ -55,16 +55,10 @@ void gradient_columns(const T* x, const T* dy, int64_t rows, int64_t cols, const
   }
 }
 
-#define GRM_INSTANTIATE(T)                                                                   \
-  template void column_sums(const T*, int64_t, int64_t, double*);                            \
-  template void column_squares(const T*, int64_t, int64_t, const double*, double*);          \
-  template void scale_columns(const T*, int64_t, int64_t, const T*, const T*, const T*, T*); \
-  template void gradient_sums(const T*, const T*, int64_t, int64_t, const double*, double*,  \
-                              double*);                                                      \
-  template void gradient_columns(const T*, const T*, int64_t, int64_t, const T*, const T*,   \
-                                 const T*, const T*, T*);
-GRM_INSTANTIATE(float)
-GRM_INSTANTIATE(double)
-#undef GRM_INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::nn::kernels
+GRM_CPU_KERNEL(column_sums)
+GRM_CPU_KERNEL(column_squares)
+GRM_CPU_KERNEL(scale_columns)
+GRM_CPU_KERNEL(gradient_sums)
+GRM_CPU_KERNEL(gradient_columns)

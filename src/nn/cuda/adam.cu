@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -82,15 +82,15 @@ __global__ void __launch_bounds__(kBlock)
 }  // namespace
 
 template <class T>
-void adam(const std::vector<AdamTensor<T>>& tensors, const AdamStep& step, const AdamStep* place,
-          void* stream) {
+void adam(const Queue& queue, const std::vector<AdamTensor<T>>& tensors, const AdamStep& step,
+          const AdamStep* place) {
   TensorList<T> list;
   list.count = 0;
   int64_t blocks = 0;
   for (size_t k = 0; k <= tensors.size(); ++k) {
     if (list.count > 0 && (k == tensors.size() || list.count == kTensors)) {
       list.first_block[list.count] = blocks;
-      adam_kernel<T><<<blocks_for(blocks, 1), kBlock, 0, as_stream(stream)>>>(list, step, place);
+      adam_kernel<T><<<blocks_for(blocks, 1), kBlock, 0, stream_of(queue)>>>(list, step, place);
       check_launch("adam");
       list.count = 0;
       blocks = 0;
@@ -106,7 +106,6 @@ void adam(const std::vector<AdamTensor<T>>& tensors, const AdamStep& step, const
   }
 }
 
-template void adam(const std::vector<AdamTensor<float>>&, const AdamStep&, const AdamStep*, void*);
-template void adam(const std::vector<AdamTensor<double>>&, const AdamStep&, const AdamStep*, void*);
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(adam)

@@ -6,6 +6,8 @@
 namespace grm::cuda {
 namespace {
 
+constexpr int64_t kRows = 32;  // of a block of the elementwise kernels
+
 template <class T>
 struct Columns {  // what the elementwise kernels need of a column, in T
   T *mean, *scale, *third, *slope;
@@ -83,50 +85,105 @@ __global__ void __launch_bounds__(kBlock)
   out.slope[c] = static_cast<T>(towards_gamma * inverse[c] / n);
 }
 
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    scale_kernel(const T* x, int64_t rows, int64_t cols, const T* mean, const T* scale,
+                 const T* beta, T* y) {
+  const int64_t c = blockIdx.y * static_cast<int64_t>(kWarp) + threadIdx.x;
+  if (c >= cols) return;
+  const T centre = mean[c], factor = scale[c], shift = beta[c];
+#pragma unroll
+  for (int64_t u = 0; u < kRows; u += kRowLanes) {
+    const int64_t r = blockIdx.x * kRows + u + threadIdx.y;
+    if (r < rows) y[r * cols + c] = (x[r * cols + c] - centre) * factor + shift;
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    gradient_kernel(const T* x, const T* dy, const Rows rows, int64_t cols, const T* mean,
+                    const T* scale, const T* dy_mean, const T* slope, T* dx) {
+  const int64_t c = blockIdx.y * static_cast<int64_t>(kWarp) + threadIdx.x;
+  if (c >= cols) return;
+  const T centre = mean[c], factor = scale[c], away = dy_mean[c], steep = slope[c];
+  const int64_t last = rows.count();
+#pragma unroll
+  for (int64_t u = 0; u < kRows; u += kRowLanes) {
+    const int64_t r = blockIdx.x * kRows + u + threadIdx.y, k = r * cols + c;
+    if (r < last) {
+      dx[k] = factor * (dy[k] - away - (x[k] - centre) * steep);
+    } else if (r < rows.all) {
+      dx[k] = T{0};
+    }
+  }
+}
+
+dim3 grid_for(int64_t rows, int64_t cols) {
+  return dim3(blocks_for(rows, kRows), blocks_for(cols, kWarp));
+}
+
+template <class T>
+void scale_columns(const Queue& queue, const T* x, int64_t rows, int64_t cols, const T* mean,
+                   const T* scale, const T* beta, T* y) {
+  if (rows == 0 || cols == 0) return;
+  scale_kernel<T><<<grid_for(rows, cols), dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(
+      x, rows, cols, mean, scale, beta, y);
+  check_launch("scale_columns");
+}
+
+template <class T>
+void gradient_columns(const Queue& queue, const T* x, const T* dy, int64_t rows, int64_t cols,
+                      const T* mean, const T* scale, const T* dy_mean, const T* slope, T* dx,
+                      const int64_t* counted) {
+  if (rows == 0 || cols == 0) return;
+  gradient_kernel<T><<<grid_for(rows, cols), dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(
+      x, dy, {rows, counted}, cols, mean, scale, dy_mean, slope, dx);
+  check_launch("gradient_columns");
+}
+
 // The factors of columns stand behind the partial sums.
 template <class T>
-Columns<T> columns_in(void* work, int64_t rows, int64_t cols) {
-  T* at = reinterpret_cast<T*>(static_cast<double*>(work) + chunks_of(rows) * 2 * cols);
+Columns<T> columns_behind(double* part, int64_t rows, int64_t cols) {
+  T* at = reinterpret_cast<T*>(part + chunks_of(rows) * 2 * cols);
   return {at, at + cols, at + 2 * cols, at + 3 * cols};
+}
+
+double* make_parts(const Queue& queue, int64_t rows, int64_t cols) {
+  const int64_t numbers = (chunks_of(rows) * 2 + 4) * cols;
+  return static_cast<double*>(queue.scratch(numbers * sizeof(double)));
 }
 
 }  // namespace
 
 template <class T>
-void batch_norm_forward(const T* x, int64_t rows, int64_t cols, const BatchNormState<T>& state,
-                        T* y, const int64_t* counted, void* work, void* stream) {
+void batch_norm_forward(const Queue& queue, const T* x, int64_t rows, int64_t cols,
+                        const BatchNormState<T>& state, const int64_t* counted, T* y) {
   if (rows == 0 || cols == 0) return;
-  auto* part = static_cast<double*>(work);
-  const Columns<T> columns = columns_in<T>(work, rows, cols);
-  sum_chunks<T, Sum::moments>(x, nullptr, {rows, counted}, cols, nullptr, part, stream);
-  finish_moments<T><<<blocks_for(cols, kWarp), dim3(kWarp, kRowLanes), 0, as_stream(stream)>>>(
+  double* part = make_parts(queue, rows, cols);
+  const Columns<T> columns = columns_behind<T>(part, rows, cols);
+  sum_chunks<T, Sum::moments>(x, nullptr, {rows, counted}, cols, nullptr, part, queue);
+  finish_moments<T><<<blocks_for(cols, kWarp), dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(
       part, {rows, counted}, cols, state, columns);
   check_launch("batch_norm_forward");
-  scale_columns<T>(x, rows, cols, columns.mean, columns.scale, state.beta, y, stream);
+  scale_columns<T>(queue, x, rows, cols, columns.mean, columns.scale, state.beta, y);
 }
 
 template <class T>
-void batch_norm_backward(const T* x, const T* dy, int64_t rows, int64_t cols, const T* gamma,
-                         const double* mean, const double* inverse, T* dx, T* dgamma, T* dbeta,
-                         const int64_t* counted, void* work, void* stream) {
+void batch_norm_backward(const Queue& queue, const T* x, const T* dy, int64_t rows, int64_t cols,
+                         const T* gamma, const double* mean, const double* inverse,
+                         const int64_t* counted, T* dx, T* dgamma, T* dbeta) {
   if (rows == 0 || cols == 0) return;
-  auto* part = static_cast<double*>(work);
-  const Columns<T> columns = columns_in<T>(work, rows, cols);
-  sum_chunks<T, Sum::gradient>(x, dy, {rows, counted}, cols, mean, part, stream);
-  finish_gradient<T><<<blocks_for(cols, kWarp), dim3(kWarp, kRowLanes), 0, as_stream(stream)>>>(
+  double* part = make_parts(queue, rows, cols);
+  const Columns<T> columns = columns_behind<T>(part, rows, cols);
+  sum_chunks<T, Sum::gradient>(x, dy, {rows, counted}, cols, mean, part, queue);
+  finish_gradient<T><<<blocks_for(cols, kWarp), dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(
       part, {rows, counted}, cols, gamma, mean, inverse, dgamma, dbeta, columns);
   check_launch("batch_norm_backward");
-  gradient_columns<T>(x, dy, rows, cols, columns.mean, columns.scale, columns.third, columns.slope,
-                      dx, counted, stream);
+  gradient_columns<T>(queue, x, dy, rows, cols, columns.mean, columns.scale, columns.third,
+                      columns.slope, dx, counted);
 }
 
-#define INSTANTIATE(T)                                                                             \
-  template void batch_norm_forward(const T*, int64_t, int64_t, const BatchNormState<T>&, T*,       \
-                                   const int64_t*, void*, void*);                                  \
-  template void batch_norm_backward(const T*, const T*, int64_t, int64_t, const T*, const double*, \
-                                    const double*, T*, T*, T*, const int64_t*, void*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(batch_norm_forward)
+GRM_CUDA_KERNEL(batch_norm_backward)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../../core/cuda/row_lanes.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 // Column sums in two steps: blocks add up kChunk rows each, then the chunks are added in their
 // order. Sums are kept in double. Lanes lie along the columns; kRowLanes threads share a column and
@@ -15,7 +15,7 @@ inline int64_t chunks_of(int64_t rows) {
 }
 
 // What a chunk of rows adds to up to two sums of a column.
-enum class Sum { plain, squares, gradient, moments };
+enum class Sum { gradient, moments };
 
 /// The number of rows that count: all of them, or as many as stands in device memory.
 struct Rows {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t end = begin + kChunk < last ? begin + kChunk : last;
   const bool some = c < cols;
   double first = 0.0, second = 0.0;
-  const double centre = some && (kSum == Sum::squares || kSum == Sum::gradient) ? mean[c] : 0.0;
+  const double centre = some && kSum == Sum::gradient ? mean[c] : 0.0;
   if (some) {
 #pragma unroll 4
     for (int64_t r = begin + threadIdx.y; r < end; r += kRowLanes) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kBlock)
         first += g;
         second += g * value;
       } else {
-        first += kSum == Sum::squares ? value * value : value;
+        first += value;
       }
     }
   }
@@ -71,11 +71,11 @@ __global__ void __launch_bounds__(kBlock)
 /// Up to 65535 * 32 columns.
 template <class T, Sum kSum>
 void sum_chunks(const T* x, const T* dy, const Rows& rows, int64_t cols, const double* mean,
-                double* part, void* stream) {
+                double* part, const Queue& queue) {
   if (rows.all == 0 || cols == 0) return;
   const dim3 grid(blocks_for(chunks_of(rows.all), 1), blocks_for(cols, kWarp));
   sum_chunk<T, kSum>
-      <<<grid, dim3(kWarp, kRowLanes), 0, as_stream(stream)>>>(x, dy, rows, cols, mean, part);
+      <<<grid, dim3(kWarp, kRowLanes), 0, stream_of(queue)>>>(x, dy, rows, cols, mean, part);
   check_launch("column sums");
 }
 

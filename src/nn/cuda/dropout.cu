@@ -1,6 +1,6 @@
 // Dropout whose mask is never stored: the gradient draws it again.
 #include "../../core/cuda/philox.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -34,15 +34,14 @@ __global__ void dropout_kernel(const T* x, int64_t n, float rate, T scale, Strea
 }  // namespace
 
 template <class T>
-void dropout(const T* x, int64_t n, double rate, StreamKey key, T* y, void* stream) {
+void dropout(const Queue& queue, const T* x, int64_t n, double rate, StreamKey key, T* y) {
   if (n == 0) return;
-  dropout_kernel<T><<<blocks_for((n + 3) / 4, kBlock), kBlock, 0, as_stream(stream)>>>(
+  dropout_kernel<T><<<blocks_for((n + 3) / 4, kBlock), kBlock, 0, stream_of(queue)>>>(
       x, n, static_cast<float>(rate), static_cast<T>(1.0 / (1.0 - rate)), key,
       aligned16(x) && aligned16(y), y);
   check_launch("dropout");
 }
 
-template void dropout(const float*, int64_t, double, StreamKey, float*, void*);
-template void dropout(const double*, int64_t, double, StreamKey, double*, void*);
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(dropout)

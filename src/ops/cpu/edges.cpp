@@ -6,7 +6,7 @@
 #include "vec.h"
 #include "vector_math.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int64_t kEntries = 8192;  // per chunk; a few nanoseconds each
@@ -151,16 +151,11 @@ void row_softmax_backward(const Pattern& a, const T* y, const T* dy, int64_t hea
                 [&](int64_t first, int64_t last) { rows(a, y, dy, heads, ds, first, last); });
 }
 
-#define INSTANTIATE(T)                                                                           \
-  template void row_sum(const Pattern&, const T*, T*);                                           \
-  template void row_spread(const Pattern&, const T*, T*);                                        \
-  template void normalise(const Pattern&, const T*, T*, T*);                                     \
-  template void normalise_backward(const Pattern&, const Pattern&, const T*, const T*, const T*, \
-                                   T*);                                                          \
-  template void row_softmax(const Pattern&, const T*, int64_t, T*);                              \
-  template void row_softmax_backward(const Pattern&, const T*, const T*, int64_t, T*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(row_sum)
+GRM_CPU_KERNEL(row_spread)
+GRM_CPU_KERNEL(normalise)
+GRM_CPU_KERNEL(normalise_backward)
+GRM_CPU_KERNEL(row_softmax)
+GRM_CPU_KERNEL(row_softmax_backward)

@@ -7,7 +7,7 @@
 #include "grm/core/threads.h"
 #include "vector_math.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int64_t kElements = 8192;  // per chunk
@@ -121,13 +121,9 @@ void gaussian_backward(const T* mu, const T* log_sigma, const T* dkl, int64_t ro
   });
 }
 
-#define INSTANTIATE(T)                                                                 \
-  template void bernoulli_forward(const T*, int64_t, double, T*, T*);                  \
-  template void bernoulli_backward(const T*, const T*, const T*, int64_t, double, T*); \
-  template void gaussian_forward(const T*, const T*, int64_t, int64_t, T*);            \
-  template void gaussian_backward(const T*, const T*, const T*, int64_t, int64_t, T*, T*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(bernoulli_forward)
+GRM_CPU_KERNEL(bernoulli_backward)
+GRM_CPU_KERNEL(gaussian_forward)
+GRM_CPU_KERNEL(gaussian_backward)

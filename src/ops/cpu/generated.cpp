@@ -4,7 +4,7 @@
 
 #include "generated_tile.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace tile {
 namespace {
 
@@ -184,12 +184,7 @@ void generate_backward(const GeneratorBatch& batch, const T* f, const T* x, cons
       [&](int64_t g) { tile::large_backward(task, g); });
 }
 
-#define INSTANTIATE(T)                                                                           \
-  template void generate_forward(const GeneratorBatch&, const T*, const T*, T*, T*);             \
-  template void generate_backward(const GeneratorBatch&, const T*, const T*, const T*, const T*, \
-                                  T*, T*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(generate_forward)
+GRM_CPU_KERNEL(generate_backward)

@@ -4,7 +4,7 @@
 
 #include "generated_tile.h"
 
-namespace grm::kernels::tile {
+namespace grm::cpu::GRM_CPU_VARIANT::tile {
 namespace {
 
 constexpr int64_t kPanel = 32;  // rows
@@ -168,4 +168,4 @@ template void large_forward(const Task<double>&, int64_t);
 template void large_backward(const Task<float>&, int64_t);
 template void large_backward(const Task<double>&, int64_t);
 
-}  // namespace grm::kernels::tile
+}  // namespace grm::cpu::GRM_CPU_VARIANT::tile

@@ -11,7 +11,7 @@
 
 // Small products of the fused generator. Matrices over the pairs of a graph are [p][p], p =
 // padded(n): rows of whole vectors.
-namespace grm::kernels::tile {
+namespace grm::cpu::GRM_CPU_VARIANT::tile {
 
 /// Numbers in a vector along the nodes of a graph: 32 bytes, half a register of AVX-512. Graphs of
 /// some twenty nodes then have few padded columns, and current cores do twice as many of these at a
@@ -289,4 +289,4 @@ inline void mirror(T* m, int64_t n, int64_t p) {
   }
 }
 
-}  // namespace grm::kernels::tile
+}  // namespace grm::cpu::GRM_CPU_VARIANT::tile

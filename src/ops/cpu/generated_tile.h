@@ -4,12 +4,12 @@
 #include <cmath>
 #include <vector>
 
-#include "../generated_kernels.h"
+#include "../kernels.h"
 #include "generated_products.h"
 #include "vector_math.h"
 
 // What the fused generator does to the elements of a graph's matrices, and the task at hand.
-namespace grm::kernels::tile {
+namespace grm::cpu::GRM_CPU_VARIANT::tile {
 
 /// Logarithms of the prior.
 template <class T>
@@ -192,4 +192,4 @@ void large_forward(const Task<T>& task, int64_t graph);
 template <class T>
 void large_backward(const Task<T>& task, int64_t graph);
 
-}  // namespace grm::kernels::tile
+}  // namespace grm::cpu::GRM_CPU_VARIANT::tile

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <vector>
 
-#include "../latent_kernels.h"
+#include "../kernels.h"
 #include "vec.h"
 #include "vector_math.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int64_t kElements = 16384;  // per chunk
@@ -166,16 +166,10 @@ void bias_gradient(const T* y, const T* dy, int64_t rows, int64_t cols, T* g, T*
   }
 }
 
-#define INSTANTIATE(T)                                                                             \
-  template void latent_forward(const T*, const T*, int64_t, int64_t, const LogSigma&, T*, T*);     \
-  template void latent_backward(const T*, const T*, const T*, const T*, int64_t, int64_t,          \
-                                const LogSigma&, T*);                                              \
-  template void distance_forward(const T*, const T*, const int64_t*, int64_t, int64_t, T, T*);     \
-  template void distance_backward(const T*, const T*, const int64_t*, const T*, const T*, int64_t, \
-                                  int64_t, T*);                                                    \
-  template void bias_gradient(const T*, const T*, int64_t, int64_t, T*, T*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(latent_forward)
+GRM_CPU_KERNEL(latent_backward)
+GRM_CPU_KERNEL(distance_forward)
+GRM_CPU_KERNEL(distance_backward)
+GRM_CPU_KERNEL(bias_gradient)

@@ -1,13 +1,13 @@
 // Messages that pass a ReLU on their way. Loops go over columns; a row's sums stay in the nearest
 // cache, and what is read once (e, ds) streams past. Sums of numbers over columns are kept in
 // sixteen lanes that are folded in a fixed order.
-#include "../message_kernels.h"
+#include "../kernels.h"
 
 #include <algorithm>
 
 #include "vec.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int kLanes = 16;
@@ -147,16 +147,10 @@ void segment_max(const int64_t* offset, int64_t segments, const T* x, int64_t d,
   });
 }
 
-#define INSTANTIATE(T)                                                                         \
-  template void relu_messages(const Pattern&, const T*, const T*, const T*, int64_t, T*);      \
-  template void relu_messages_backward(const Pattern&, const T*, const T*, const T*, const T*, \
-                                       int64_t, T*, T*, T*);                                   \
-  template void pair_scores(const Pattern&, const T*, const T*, const T*, int64_t, T*);        \
-  template void pair_scores_backward(const Pattern&, const T*, const T*, const T*, const T*,   \
-                                     int64_t, T*, T*);                                         \
-  template void segment_max(const int64_t*, int64_t, const T*, int64_t, T*, int64_t*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(relu_messages)
+GRM_CPU_KERNEL(relu_messages_backward)
+GRM_CPU_KERNEL(pair_scores)
+GRM_CPU_KERNEL(pair_scores_backward)
+GRM_CPU_KERNEL(segment_max)

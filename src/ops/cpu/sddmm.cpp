@@ -7,7 +7,7 @@
 
 #include "vec.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int64_t kPrefetch = 8;  // entries ahead
@@ -139,11 +139,7 @@ void spmm_sddmm(const Pattern& a, const T* w, const T* p, const T* x, int64_t d,
   pair_width<T, kWidth<T>, true>({a, w, p, x, y, s}, d);
 }
 
-template void sddmm(const Pattern&, const float*, const float*, int64_t, float*);
-template void sddmm(const Pattern&, const double*, const double*, int64_t, double*);
-template void spmm_sddmm(const Pattern&, const float*, const float*, const float*, int64_t, float*,
-                         float*);
-template void spmm_sddmm(const Pattern&, const double*, const double*, const double*, int64_t,
-                         double*, double*);
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(sddmm)
+GRM_CPU_KERNEL(spmm_sddmm)

@@ -3,7 +3,7 @@
 
 #include "vec.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 // Sum of n consecutive numbers in sixteen lanes, folded in a fixed order.
@@ -25,9 +25,9 @@ T sum_numbers(const T* x, int64_t n) {
 }  // namespace
 
 template <class T>
-void segment_reduce(const int64_t* offset, int64_t segments, const T* x, int64_t d, bool mean,
-                    T* y) {
-  parallel_rows(offset, segments, entries_per_chunk(d), [&](int64_t begin, int64_t end) {
+void segment_reduce(const Segments& s, const T* x, int64_t d, bool mean, T* y) {
+  const int64_t* offset = s.offset;
+  parallel_rows(offset, s.segments, entries_per_chunk(d), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t count = offset[i + 1] - offset[i];
       const T factor = mean && count > 0 ? T{1} / static_cast<T>(count) : T{1};
@@ -46,9 +46,9 @@ void segment_reduce(const int64_t* offset, int64_t segments, const T* x, int64_t
 }
 
 template <class T>
-void segment_reduce_backward(const int64_t* offset, int64_t segments, const T* dy, int64_t d,
-                             bool mean, T* dx) {
-  parallel_rows(offset, segments, entries_per_chunk(d), [&](int64_t begin, int64_t end) {
+void segment_reduce_backward(const Segments& s, const T* dy, int64_t d, bool mean, T* dx) {
+  const int64_t* offset = s.offset;
+  parallel_rows(offset, s.segments, entries_per_chunk(d), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t count = offset[i + 1] - offset[i];
       const T factor = mean && count > 0 ? T{1} / static_cast<T>(count) : T{1};
@@ -80,12 +80,9 @@ void positions_by_value(const int64_t* index, int64_t count, int64_t values, int
   offset[values] = count;
 }
 
-#define INSTANTIATE(T)                                                                         \
-  template void segment_reduce(const int64_t*, int64_t, const T*, int64_t, bool, T*);          \
-  template void segment_reduce_backward(const int64_t*, int64_t, const T*, int64_t, bool, T*); \
-  template void gather_rows(const T*, const int64_t*, int64_t, int64_t, T*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(segment_reduce)
+GRM_CPU_KERNEL(segment_reduce_backward)
+GRM_CPU_KERNEL(gather_rows)
+GRM_CPU_KERNEL_OF(kernels::positions_by_value, positions_by_value)

@@ -6,7 +6,7 @@
 
 #include "vec.h"
 
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {
 
 constexpr int kMaxVectors = kRegisters / 2;
@@ -107,11 +107,7 @@ void spmm_bias(const Pattern& a, const T* w, const T* x, int64_t d, const T* bia
   spmm_any(a, w, x, d, y, Finish<T>{bias, relu});
 }
 
-template void spmm(const Pattern&, const float*, const float*, int64_t, float*);
-template void spmm(const Pattern&, const double*, const double*, int64_t, double*);
-template void spmm_bias(const Pattern&, const float*, const float*, int64_t, const float*, bool,
-                        float*);
-template void spmm_bias(const Pattern&, const double*, const double*, int64_t, const double*, bool,
-                        double*);
+}  // namespace grm::cpu::GRM_CPU_VARIANT
 
-}  // namespace grm::kernels
+GRM_CPU_KERNEL(spmm)
+GRM_CPU_KERNEL(spmm_bias)

@@ -7,7 +7,7 @@
 #include "grm/core/threads.h"
 
 // Fixed-width vectors through the compiler's vector types: one source for AVX-512, AVX2 and SSE.
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -142,4 +142,4 @@ inline int64_t entries_per_chunk(int64_t d) {
   return entries > 64 ? entries : 64;
 }
 
-}  // namespace grm::kernels
+}  // namespace grm::cpu::GRM_CPU_VARIANT

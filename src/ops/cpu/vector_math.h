@@ -5,7 +5,7 @@
 
 // Elementary functions without branches or calls, so that loops over them become vector code.
 // Relative error a few units in the last place.
-namespace grm::kernels {
+namespace grm::cpu::GRM_CPU_VARIANT {
 
 template <class T>
 struct Float;
@@ -72,4 +72,4 @@ inline T fast_log1p(T t) {
   return T{2} * u * series;
 }
 
-}  // namespace grm::kernels
+}  // namespace grm::cpu::GRM_CPU_VARIANT

@@ -171,51 +171,46 @@ struct SoftmaxBackward {
 }  // namespace
 
 template <class T>
-void row_sum(const Pattern& a, const T* w, T* s, void* stream) {
-  launch_teams<T>(a, RowSum<T>{w, false, s}, "row_sum", stream);
+void row_sum(const Queue& queue, const Pattern& a, const T* w, T* s) {
+  launch_teams<T>(a, RowSum<T>{w, false, s}, "row_sum", queue);
 }
 
 template <class T>
-void row_spread(const Pattern& a, const T* s, T* w, void* stream) {
-  launch_teams<T>(a, RowSpread<T>{s, w}, "row_spread", stream);
+void row_spread(const Queue& queue, const Pattern& a, const T* s, T* w) {
+  launch_teams<T>(a, RowSpread<T>{s, w}, "row_spread", queue);
 }
 
 template <class T>
-void normalise(const Pattern& in, const T* w, T* scale, T* y, void* stream) {
-  launch_teams<T>(in, RowSum<T>{w, true, scale}, "normalise, degrees", stream);
-  launch_teams<T>(in, ScaleEdges<T>{in.index, w, scale, y}, "normalise", stream);
+void normalise(const Queue& queue, const Pattern& in, const T* w, T* scale, T* y) {
+  launch_teams<T>(in, RowSum<T>{w, true, scale}, "normalise, degrees", queue);
+  launch_teams<T>(in, ScaleEdges<T>{in.index, w, scale, y}, "normalise", queue);
 }
 
 template <class T>
-void normalise_backward(const Pattern& in, const Pattern& out, const T* w, const T* scale,
-                        const T* dy, T* dw, void* stream) {
+void normalise_backward(const Queue& queue, const Pattern& in, const Pattern& out, const T* w,
+                        const T* scale, const T* dy, T* dw) {
   launch_teams<T>(in, NormaliseBackward<T>{in.index, out, w, scale, dy, dw}, "normalise_backward",
-                  stream);
+                  queue);
 }
 
 template <class T>
-void row_softmax(const Pattern& a, const T* s, int64_t heads, T* y, void* stream) {
+void row_softmax(const Queue& queue, const Pattern& a, const T* s, int64_t heads, T* y) {
   if (heads == 0) return;
-  launch_teams<T>(a, Softmax<T>{s, heads, y}, "row_softmax", stream);
+  launch_teams<T>(a, Softmax<T>{s, heads, y}, "row_softmax", queue);
 }
 
 template <class T>
-void row_softmax_backward(const Pattern& a, const T* y, const T* dy, int64_t heads, T* ds,
-                          void* stream) {
+void row_softmax_backward(const Queue& queue, const Pattern& a, const T* y, const T* dy,
+                          int64_t heads, T* ds) {
   if (heads == 0) return;
-  launch_teams<T>(a, SoftmaxBackward<T>{y, dy, heads, ds}, "row_softmax_backward", stream);
+  launch_teams<T>(a, SoftmaxBackward<T>{y, dy, heads, ds}, "row_softmax_backward", queue);
 }
-
-#define INSTANTIATE(T)                                                                           \
-  template void row_sum(const Pattern&, const T*, T*, void*);                                    \
-  template void row_spread(const Pattern&, const T*, T*, void*);                                 \
-  template void normalise(const Pattern&, const T*, T*, T*, void*);                              \
-  template void normalise_backward(const Pattern&, const Pattern&, const T*, const T*, const T*, \
-                                   T*, void*);                                                   \
-  template void row_softmax(const Pattern&, const T*, int64_t, T*, void*);                       \
-  template void row_softmax_backward(const Pattern&, const T*, const T*, int64_t, T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
 
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(row_sum)
+GRM_CUDA_KERNEL(row_spread)
+GRM_CUDA_KERNEL(normalise)
+GRM_CUDA_KERNEL(normalise_backward)
+GRM_CUDA_KERNEL(row_softmax)
+GRM_CUDA_KERNEL(row_softmax_backward)

@@ -1,6 +1,6 @@
 // Elementwise parts of the generator's losses, from t = exp(-|s|) as in cpu/generate.cpp.
+#include "../kernels.h"
 #include "bernoulli.cuh"
-#include "cuda_kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -54,48 +54,44 @@ __global__ void gaussian_backward_kernel(const T* mu, const T* log_sigma, const 
 }  // namespace
 
 template <class T>
-void bernoulli_forward(const T* s, int64_t n, double theta, T* e, T* kl, void* stream) {
+void bernoulli_forward(const Queue& queue, const T* s, int64_t n, double theta, T* e, T* kl) {
   if (n == 0 || (!e && !kl)) return;
   bernoulli_kernel<T>
-      <<<blocks_for(n, kBlock), kBlock, 0, as_stream(stream)>>>(s, n, LogTheta<T>(theta), e, kl);
+      <<<blocks_for(n, kBlock), kBlock, 0, stream_of(queue)>>>(s, n, LogTheta<T>(theta), e, kl);
   check_launch("bernoulli_forward");
 }
 
 template <class T>
-void bernoulli_backward(const T* s, const T* de, const T* dkl, int64_t n, double theta, T* ds,
-                        void* stream) {
+void bernoulli_backward(const Queue& queue, const T* s, const T* de, const T* dkl, int64_t n,
+                        double theta, T* ds) {
   if (n == 0) return;
-  bernoulli_backward_kernel<T><<<blocks_for(n, kBlock), kBlock, 0, as_stream(stream)>>>(
+  bernoulli_backward_kernel<T><<<blocks_for(n, kBlock), kBlock, 0, stream_of(queue)>>>(
       s, de, dkl, n, LogTheta<T>(theta).logit, ds);
   check_launch("bernoulli_backward");
 }
 
 template <class T>
-void gaussian_forward(const T* mu, const T* log_sigma, int64_t rows, int64_t d, T* kl,
-                      void* stream) {
+void gaussian_forward(const Queue& queue, const T* mu, const T* log_sigma, int64_t rows, int64_t d,
+                      T* kl) {
   if (rows == 0) return;
-  gaussian_kernel<T><<<blocks_for(rows, kBlock / kWarp), kBlock, 0, as_stream(stream)>>>(
+  gaussian_kernel<T><<<blocks_for(rows, kBlock / kWarp), kBlock, 0, stream_of(queue)>>>(
       mu, log_sigma, rows, d, kl);
   check_launch("gaussian_forward");
 }
 
 template <class T>
-void gaussian_backward(const T* mu, const T* log_sigma, const T* dkl, int64_t rows, int64_t d,
-                       T* dmu, T* dlog_sigma, void* stream) {
+void gaussian_backward(const Queue& queue, const T* mu, const T* log_sigma, const T* dkl,
+                       int64_t rows, int64_t d, T* dmu, T* dlog_sigma) {
   const int64_t n = rows * d;
   if (n == 0 || (!dmu && !dlog_sigma)) return;
-  gaussian_backward_kernel<T><<<blocks_for(n, kBlock), kBlock, 0, as_stream(stream)>>>(
+  gaussian_backward_kernel<T><<<blocks_for(n, kBlock), kBlock, 0, stream_of(queue)>>>(
       mu, log_sigma, dkl, n, d, dmu, dlog_sigma);
   check_launch("gaussian_backward");
 }
 
-#define INSTANTIATE(T)                                                                        \
-  template void bernoulli_forward(const T*, int64_t, double, T*, T*, void*);                  \
-  template void bernoulli_backward(const T*, const T*, const T*, int64_t, double, T*, void*); \
-  template void gaussian_forward(const T*, const T*, int64_t, int64_t, T*, void*);            \
-  template void gaussian_backward(const T*, const T*, const T*, int64_t, int64_t, T*, T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(bernoulli_forward)
+GRM_CUDA_KERNEL(bernoulli_backward)
+GRM_CUDA_KERNEL(gaussian_forward)
+GRM_CUDA_KERNEL(gaussian_backward)

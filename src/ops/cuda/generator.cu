@@ -54,10 +54,6 @@ __global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 4 : 2) forward_kernel
     pairs[i * t.pair_stride + j] = edge.on;
     pairs[j * t.pair_stride + i] = edge.on;
     if (t.kl) divergence += (i == j ? T{1} : T{2}) * edge.divergence(s, t.prior);
-    if (t.e) {
-      t.e[t.pair_offset[blockIdx.x] + i * n + j] = edge.on;
-      t.e[t.pair_offset[blockIdx.x] + j * n + i] = edge.on;
-    }
   };
   for (int64_t c = 0; c == 0 || c < batch.edge_width; c += t.tile_stride) {
     const int width = width_of(c, batch.edge_width);
@@ -99,7 +95,7 @@ __global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 4 : 2) forward_kernel
       __pipeline_wait_prior(0);
     }
     __syncthreads();
-    generator::multiply(pairs, t.pair_stride, n, x, t.tile_stride, width, t.wide_x, false,
+    generator::multiply(pairs, t.pair_stride, n, x, t.tile_stride, width, t.wide_x,
                         t.y + first * batch.width + c, batch.width);
   }
 }
@@ -107,27 +103,20 @@ __global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 4 : 2) forward_kernel
 }  // namespace
 
 template <class T>
-void generate_forward(const GeneratorBatch& batch, const T* f, const T* x, T* y, T* kl,
-                      const int64_t* pair_offset, T* e, void* stream) {
+void generate_forward(const Queue& queue, const GeneratorBatch& batch, const T* f, const T* x, T* y,
+                      T* kl) {
   Task<T> t{batch, LogTheta<T>(batch.theta), f, x};
   t.y = y;
   t.kl = kl;
-  t.pair_offset = pair_offset;
-  t.e = e;
   t.wide_f = batch.edge_width % kVector<T> == 0 && aligned16(f);
   t.wide_x = batch.width % kVector<T> == 0 && aligned16(x) && aligned16(y);
   const size_t bytes = generator::arrange(t, 1, 2);
   if (batch.graphs == 0) return;
   allow_shared(forward_kernel<T>, bytes, "generate_forward");
-  forward_kernel<T><<<blocks_for(batch.graphs, 1), kBlock, bytes, as_stream(stream)>>>(t);
+  forward_kernel<T><<<blocks_for(batch.graphs, 1), kBlock, bytes, stream_of(queue)>>>(t);
   check_launch("generate_forward");
 }
 
-#define INSTANTIATE(T)                                                              \
-  template void generate_forward(const GeneratorBatch&, const T*, const T*, T*, T*, \
-                                 const int64_t*, T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(generate_forward)

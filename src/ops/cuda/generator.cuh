@@ -2,8 +2,8 @@
 
 #include <cuda_pipeline.h>
 
+#include "../kernels.h"
 #include "bernoulli.cuh"
-#include "cuda_kernels.h"
 
 // Pieces of the fused generator: one block works on one graph in shared memory. Matrices over pairs
 // are [n][pair_stride] and symmetric, tiles of node rows are [n][tile_stride]; both are aligned to
@@ -12,17 +12,14 @@ namespace grm::cuda::generator {
 
 constexpr int kGroup = 8;  // lanes that share a dot product: 8 vectors are 128 bytes, no conflicts
 constexpr int kSide = 4;   // rows and columns of the pairs that they hold in registers
-constexpr int kMaxRow = 1024;             // bytes of a tile row; wider rows come in several tiles
-constexpr int64_t kSharedLimit = 232448;  // of a block on sm_90
+constexpr int kMaxRow = 1024;  // bytes of a tile row; wider rows come in several tiles
 
 template <class T>
 struct Task {
   GeneratorBatch batch;
   LogTheta<T> prior;
   const T *f, *x, *dy, *dkl;
-  T *y, *kl, *e, *df, *dx;
-  const int64_t* pair_offset;
-  bool add_to_df;
+  T *y, *kl, *df, *dx;
   bool wide_f, wide_x;           // rows may be read and written in vectors
   int pair_stride, tile_stride;  // numbers
 };
@@ -49,7 +46,13 @@ size_t arrange(Task<T>& t, int matrices, int tiles) {
   const auto bytes = [&] {
     return (fixed + n * columns * tiles) * static_cast<int64_t>(sizeof(T));
   };
-  while (bytes() > kSharedLimit) columns -= step;
+  const int64_t most = device_limit(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  while (bytes() > most && columns > step) columns -= step;
+  if (bytes() > most) {
+    throw std::runtime_error(
+        "generator: the shared memory of this GPU is too small for graphs of " + std::to_string(n) +
+        " nodes");
+  }
   t.tile_stride = static_cast<int>(columns);
   return static_cast<size_t>(bytes());
 }
@@ -184,7 +187,7 @@ __device__ void sum_rows(int n, const Value& value, const Finish& finish) {
 /// to_i = sum_j m_ij tile_j for `width` columns of a tile, R rows and one vector a thread.
 template <class T, int R>
 __device__ void multiply_rows(const T* m, int pair_stride, int n, const T* tile, int stride,
-                              int width, bool wide, bool add, T* to, int64_t row_length) {
+                              int width, bool wide, T* to, int64_t row_length) {
   constexpr int V = kVector<T>;
   const int across = (width + V - 1) / V, items = (n + R - 1) / R * across;
   for (int item = threadIdx.x; item < items; item += kBlock) {
@@ -221,16 +224,11 @@ __device__ void multiply_rows(const T* m, int pair_stride, int n, const T* tile,
       if (top + r >= n) continue;
       T* at = to + (top + r) * row_length + c;
       if (wide) {
-        if (add) {
-          const Vec<T, V> old = load<T, V>(at);
-#pragma unroll
-          for (int v = 0; v < V; ++v) sum[r].at[v] += old.at[v];
-        }
         store<T, V>(at, sum[r]);
       } else {
 #pragma unroll
         for (int v = 0; v < V; ++v) {
-          if (c + v < width) at[v] = add ? at[v] + sum[r].at[v] : sum[r].at[v];
+          if (c + v < width) at[v] = sum[r].at[v];
         }
       }
     }
@@ -240,14 +238,14 @@ __device__ void multiply_rows(const T* m, int pair_stride, int n, const T* tile,
 /// The same with as few rows a thread as let one round of the block do the work.
 template <class T>
 __device__ void multiply(const T* m, int pair_stride, int n, const T* tile, int stride, int width,
-                         bool wide, bool add, T* to, int64_t row_length) {
+                         bool wide, T* to, int64_t row_length) {
   const int across = (width + kVector<T> - 1) / kVector<T>;
   if (n * across <= kBlock) {
-    multiply_rows<T, 1>(m, pair_stride, n, tile, stride, width, wide, add, to, row_length);
+    multiply_rows<T, 1>(m, pair_stride, n, tile, stride, width, wide, to, row_length);
   } else if ((n + 2) / 3 * across <= kBlock) {
-    multiply_rows<T, 3>(m, pair_stride, n, tile, stride, width, wide, add, to, row_length);
+    multiply_rows<T, 3>(m, pair_stride, n, tile, stride, width, wide, to, row_length);
   } else {
-    multiply_rows<T, 4>(m, pair_stride, n, tile, stride, width, wide, add, to, row_length);
+    multiply_rows<T, 4>(m, pair_stride, n, tile, stride, width, wide, to, row_length);
   }
 }
 

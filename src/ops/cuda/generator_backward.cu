@@ -16,7 +16,7 @@ using generator::Task;
 
 template <class T>
 __device__ void write_nan(const Task<T>& t, int64_t first, int64_t n) {
-  for (int64_t k = threadIdx.x; k < n * t.batch.edge_width; k += kBlock) {
+  for (int64_t k = threadIdx.x; t.df && k < n * t.batch.edge_width; k += kBlock) {
     t.df[first * t.batch.edge_width + k] = static_cast<T>(NAN);
   }
   for (int64_t k = threadIdx.x; t.dy && t.dx && k < n * t.batch.width; k += kBlock) {
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 4 : 2) backward_kerne
                                         c + t.tile_stride >= batch.width, both, t.pair_stride,
                                         keep);
       if (t.dx) {
-        generator::multiply(weights, t.pair_stride, n, dy, t.tile_stride, width, t.wide_x, false,
+        generator::multiply(weights, t.pair_stride, n, dy, t.tile_stride, width, t.wide_x,
                             t.dx + first * batch.width + c, batch.width);
       }
     }
@@ -126,6 +126,7 @@ __global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 4 : 2) backward_kerne
       __syncthreads();
     }
   }
+  if (!t.df) return;
   const T share = batch.mean_kl ? T{1} / static_cast<T>(n * n) : T{1};
   const T divergence = t.dkl ? t.dkl[blockIdx.x] * share : T{0};
   generator::for_pairs(n, [&](int i, int j) {
@@ -144,34 +145,27 @@ __global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 4 : 2) backward_kerne
     }
     __syncthreads();
     generator::multiply(both, t.pair_stride, n, f, t.tile_stride, width_of(c, batch.edge_width),
-                        t.wide_f, t.add_to_df, t.df + first * batch.edge_width + c,
-                        batch.edge_width);
+                        t.wide_f, t.df + first * batch.edge_width + c, batch.edge_width);
   }
 }
 
 }  // namespace
 
 template <class T>
-void generate_backward(const GeneratorBatch& batch, const T* f, const T* x, const T* dy,
-                       const T* dkl, T* df, bool add_to_df, T* dx, void* stream) {
+void generate_backward(const Queue& queue, const GeneratorBatch& batch, const T* f, const T* x,
+                       const T* dy, const T* dkl, T* df, T* dx) {
   Task<T> t{batch, LogTheta<T>(batch.theta), f, x, dy, dkl};
   t.df = df;
   t.dx = dx;
-  t.add_to_df = add_to_df;
   t.wide_f = batch.edge_width % kVector<T> == 0 && aligned16(f) && aligned16(df);
   t.wide_x = batch.width % kVector<T> == 0 && aligned16(x) && aligned16(dy) && aligned16(dx);
   const size_t bytes = generator::arrange(t, 3, 3);
   if (batch.graphs == 0) return;
   allow_shared(backward_kernel<T>, bytes, "generate_backward");
-  backward_kernel<T><<<blocks_for(batch.graphs, 1), kBlock, bytes, as_stream(stream)>>>(t);
+  backward_kernel<T><<<blocks_for(batch.graphs, 1), kBlock, bytes, stream_of(queue)>>>(t);
   check_launch("generate_backward");
 }
 
-#define INSTANTIATE(T)                                                                           \
-  template void generate_backward(const GeneratorBatch&, const T*, const T*, const T*, const T*, \
-                                  T*, bool, T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(generate_backward)

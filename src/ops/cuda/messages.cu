@@ -1,7 +1,7 @@
 // Messages that pass a ReLU on their way. One warp per pattern row; lanes lie across V columns
 // each, and wider rows take several rounds over the entries.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -139,57 +139,51 @@ int lane_width(int64_t d, std::initializer_list<const void*> arrays) {
 }  // namespace
 
 // Calls kernel<T, V> on one warp per row.
-#define LAUNCH_ROWS(kernel, width, rows, ...)                                                     \
-  do {                                                                                            \
-    const unsigned blocks = blocks_for(rows, kBlock / kWarp);                                     \
-    const int lane_numbers = width;                                                               \
-    if constexpr (kVector<T> >= 4) {                                                              \
-      if (lane_numbers == 4) kernel<T, 4><<<blocks, kBlock, 0, as_stream(stream)>>>(__VA_ARGS__); \
-    }                                                                                             \
-    if (lane_numbers == 2) kernel<T, 2><<<blocks, kBlock, 0, as_stream(stream)>>>(__VA_ARGS__);   \
-    if (lane_numbers == 1) kernel<T, 1><<<blocks, kBlock, 0, as_stream(stream)>>>(__VA_ARGS__);   \
-    check_launch(#kernel);                                                                        \
+#define LAUNCH_ROWS(kernel, width, rows, ...)                                                    \
+  do {                                                                                           \
+    const unsigned blocks = blocks_for(rows, kBlock / kWarp);                                    \
+    const int lane_numbers = width;                                                              \
+    if constexpr (kVector<T> >= 4) {                                                             \
+      if (lane_numbers == 4) kernel<T, 4><<<blocks, kBlock, 0, stream_of(queue)>>>(__VA_ARGS__); \
+    }                                                                                            \
+    if (lane_numbers == 2) kernel<T, 2><<<blocks, kBlock, 0, stream_of(queue)>>>(__VA_ARGS__);   \
+    if (lane_numbers == 1) kernel<T, 1><<<blocks, kBlock, 0, stream_of(queue)>>>(__VA_ARGS__);   \
+    check_launch(#kernel);                                                                       \
   } while (false)
 
 template <class T>
-void relu_messages(const Pattern& in, const T* w, const T* x, const T* e, int64_t d, T* y,
-                   void* stream) {
+void relu_messages(const Queue& queue, const Pattern& in, const T* w, const T* x, const T* e,
+                   int64_t d, T* y) {
   if (in.rows == 0 || d == 0) return;
   LAUNCH_ROWS(relu_kernel, lane_width<T>(d, {x, e, y}), in.rows, in, w, x, e, d, y);
 }
 
 template <class T>
-void relu_messages_backward(const Pattern& out, const T* w, const T* x, const T* e, const T* dy,
-                            int64_t d, T* dx, T* de, T* dw, void* stream) {
+void relu_messages_backward(const Queue& queue, const Pattern& out, const T* w, const T* x,
+                            const T* e, const T* dy, int64_t d, T* dx, T* de, T* dw) {
   if (out.rows == 0 || d == 0) return;
   LAUNCH_ROWS(relu_backward_kernel, lane_width<T>(d, {x, e, dy, dx, de}), out.rows, out, w, x, e,
               dy, d, dx, de, dw);
 }
 
 template <class T>
-void pair_scores(const Pattern& in, const T* own, const T* other, const T* v, int64_t d, T* s,
-                 void* stream) {
+void pair_scores(const Queue& queue, const Pattern& in, const T* own, const T* other, const T* v,
+                 int64_t d, T* s) {
   if (in.rows == 0 || d == 0) return;
   LAUNCH_ROWS(pair_kernel, lane_width<T>(d, {own, other, v}), in.rows, in, own, other, v, d, s);
 }
 
 template <class T>
-void pair_scores_backward(const Pattern& a, const T* own, const T* other, const T* v, const T* ds,
-                          int64_t d, T* down, T* dv, void* stream) {
+void pair_scores_backward(const Queue& queue, const Pattern& a, const T* own, const T* other,
+                          const T* v, const T* ds, int64_t d, T* down, T* dv) {
   if (a.rows == 0 || d == 0) return;
   LAUNCH_ROWS(pair_backward_kernel, lane_width<T>(d, {own, other, v, down, dv}), a.rows, a, own,
               other, v, ds, d, down, dv);
 }
 
-#define INSTANTIATE(T)                                                                           \
-  template void relu_messages(const Pattern&, const T*, const T*, const T*, int64_t, T*, void*); \
-  template void relu_messages_backward(const Pattern&, const T*, const T*, const T*, const T*,   \
-                                       int64_t, T*, T*, T*, void*);                              \
-  template void pair_scores(const Pattern&, const T*, const T*, const T*, int64_t, T*, void*);   \
-  template void pair_scores_backward(const Pattern&, const T*, const T*, const T*, const T*,     \
-                                     int64_t, T*, T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(relu_messages)
+GRM_CUDA_KERNEL(relu_messages_backward)
+GRM_CUDA_KERNEL(pair_scores)
+GRM_CUDA_KERNEL(pair_scores_backward)

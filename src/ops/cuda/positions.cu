@@ -3,7 +3,7 @@
 // value, tile), and a scatter in which equal values keep their order. Integers only: no order of
 // execution shows in the result.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -213,18 +213,13 @@ int64_t padded(int64_t bytes) {
 
 }  // namespace
 
-size_t positions_workspace_bytes(int64_t count, int64_t) {
+void positions_by_value(const Queue& queue, const int64_t* index, int64_t count, int64_t values,
+                        int64_t* offset, int32_t* position) {
+  const cudaStream_t stream = stream_of(queue);
   const int64_t tiles = tiles_of(count);
-  return static_cast<size_t>(2 * padded(count * static_cast<int64_t>(sizeof(Pair))) +
-                             padded(tiles * kDigits * static_cast<int64_t>(sizeof(uint32_t))));
-}
-
-void positions_by_value(const int64_t* index, int64_t count, int64_t values, int64_t* offset,
-                        int32_t* position, void* work, void* stream) {
-  const cudaStream_t queue = as_stream(stream);
-  const int64_t tiles = tiles_of(count);
-  char* memory = static_cast<char*>(work);
   const int64_t size = padded(count * static_cast<int64_t>(sizeof(Pair)));
+  auto* memory = static_cast<char*>(
+      queue.scratch(2 * size + padded(tiles * kDigits * static_cast<int64_t>(sizeof(uint32_t)))));
   Pair* pairs[2] = {reinterpret_cast<Pair*>(memory), reinterpret_cast<Pair*>(memory + size)};
   auto* counts = reinterpret_cast<uint32_t*>(memory + 2 * size);
   const int passes = passes_for(values);
@@ -234,23 +229,25 @@ void positions_by_value(const int64_t* index, int64_t count, int64_t values, int
     Pair* to = pairs[pass % 2];
     const bool long_list = count > kLongList;
     (long_list ? count_digits<kManyPerLane>
-               : count_digits<kFewPerLane>)<<<blocks, kBlock, 0, queue>>>(from, count, 8 * pass,
-                                                                          tiles, counts);
+               : count_digits<kFewPerLane>)<<<blocks, kBlock, 0, stream>>>(from, count, 8 * pass,
+                                                                           tiles, counts);
     check_launch("positions_by_value, counts");
     const bool summed = tiles > kFewTiles;
     if (summed) {
-      running_sums<<<1, kScanThreads, 0, queue>>>(counts, tiles * kDigits);
+      running_sums<<<1, kScanThreads, 0, stream>>>(counts, tiles * kDigits);
       check_launch("positions_by_value, sums");
     }
     (long_list ? scatter_digits<kManyPerLane>
-               : scatter_digits<kFewPerLane>)<<<blocks, kBlock, 0, queue>>>(
+               : scatter_digits<kFewPerLane>)<<<blocks, kBlock, 0, stream>>>(
         from, count, 8 * pass, tiles, counts, summed, to, pass + 1 == passes ? position : nullptr);
     check_launch("positions_by_value, scatter");
     from = {nullptr, to};
   }
-  find_offsets<<<blocks_for(values + 1, kBlock), kBlock, 0, queue>>>(from.pairs, count, values,
-                                                                     offset);
+  find_offsets<<<blocks_for(values + 1, kBlock), kBlock, 0, stream>>>(from.pairs, count, values,
+                                                                      offset);
   check_launch("positions_by_value, offsets");
 }
 
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL_OF(kernels::positions_by_value, positions_by_value)

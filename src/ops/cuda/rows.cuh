@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 // Weighted sums of rows along a pattern, dot products with them, or both: one warp per pattern row.
 // L lanes lie across the columns, each with N vectors of V numbers; the other lanes of the warp
@@ -12,6 +12,9 @@
 // numbers are multiples of kLongRow: the first piece belongs to the row's warp, each other piece to
 // the warp of its multiple, and a second kernel adds the pieces in their order.
 namespace grm::cuda {
+
+/// Rows with more entries than this are cut into pieces that are summed apart.
+constexpr int64_t kLongRow = 64;
 
 /// What stands at a cut: the first cut of a row names the row and the number of its pieces after
 /// the one that the row's own warp has summed; all others have count 0.
@@ -229,40 +232,40 @@ __global__ void __launch_bounds__(kRowBlock) add_pieces(const RowTask<T> t) {
 }
 
 template <class T, int V, int N, int L, bool kProduct, bool kDot>
-void launch_width(const RowTask<T>& t, void* stream) {
+void launch_width(const RowTask<T>& t, const Queue& queue) {
   row_kernel<T, V, N, L, kProduct, kDot>
-      <<<blocks_for(t.rows + t.cuts, kRowBlock / kWarp), kRowBlock, 0, as_stream(stream)>>>(t);
+      <<<blocks_for(t.rows + t.cuts, kRowBlock / kWarp), kRowBlock, 0, stream_of(queue)>>>(t);
 }
 
 /// The arrangement of lanes by the number of columns.
 template <class T, bool kProduct, bool kDot>
-void launch_rows(const RowTask<T>& t, const char* what, void* stream) {
+void launch_rows(const RowTask<T>& t, const char* what, const Queue& queue) {
   if (t.rows == 0 || t.d == 0) return;
   constexpr int V = kVector<T>;
   const bool wide = t.d % V == 0 && t.d > V && aligned16(t.x) && (!kProduct || aligned16(t.y)) &&
                     (!kDot || aligned16(t.p));
   const int64_t m = wide ? t.d / V : t.d;
   if (wide) {
-    m <= 4    ? launch_width<T, V, 1, 4, kProduct, kDot>(t, stream)
-    : m <= 8  ? launch_width<T, V, 1, 8, kProduct, kDot>(t, stream)
-    : m <= 16 ? launch_width<T, V, 1, 16, kProduct, kDot>(t, stream)
-    : m <= 32 ? launch_width<T, V, 1, 32, kProduct, kDot>(t, stream)
-              : launch_width<T, V, 2, 32, kProduct, kDot>(t, stream);
+    m <= 4    ? launch_width<T, V, 1, 4, kProduct, kDot>(t, queue)
+    : m <= 8  ? launch_width<T, V, 1, 8, kProduct, kDot>(t, queue)
+    : m <= 16 ? launch_width<T, V, 1, 16, kProduct, kDot>(t, queue)
+    : m <= 32 ? launch_width<T, V, 1, 32, kProduct, kDot>(t, queue)
+              : launch_width<T, V, 2, 32, kProduct, kDot>(t, queue);
   } else {
-    m == 1     ? launch_width<T, 1, 1, 1, kProduct, kDot>(t, stream)
-    : m <= 4   ? launch_width<T, 1, 1, 4, kProduct, kDot>(t, stream)
-    : m <= 16  ? launch_width<T, 1, 1, 16, kProduct, kDot>(t, stream)
-    : m <= 32  ? launch_width<T, 1, 1, 32, kProduct, kDot>(t, stream)
-    : m <= 128 ? launch_width<T, 1, 4, 32, kProduct, kDot>(t, stream)
-               : launch_width<T, 1, 8, 32, kProduct, kDot>(t, stream);
+    m == 1     ? launch_width<T, 1, 1, 1, kProduct, kDot>(t, queue)
+    : m <= 4   ? launch_width<T, 1, 1, 4, kProduct, kDot>(t, queue)
+    : m <= 16  ? launch_width<T, 1, 1, 16, kProduct, kDot>(t, queue)
+    : m <= 32  ? launch_width<T, 1, 1, 32, kProduct, kDot>(t, queue)
+    : m <= 128 ? launch_width<T, 1, 4, 32, kProduct, kDot>(t, queue)
+               : launch_width<T, 1, 8, 32, kProduct, kDot>(t, queue);
   }
   check_launch(what);
   if (kProduct && t.cuts > 0) {
     const unsigned blocks = blocks_for(t.cuts, kRowBlock / kWarp);
     if (wide) {
-      add_pieces<T, V><<<blocks, kRowBlock, 0, as_stream(stream)>>>(t);
+      add_pieces<T, V><<<blocks, kRowBlock, 0, stream_of(queue)>>>(t);
     } else {
-      add_pieces<T, 1><<<blocks, kRowBlock, 0, as_stream(stream)>>>(t);
+      add_pieces<T, 1><<<blocks, kRowBlock, 0, stream_of(queue)>>>(t);
     }
     check_launch(what);
   }
@@ -277,13 +280,16 @@ inline int64_t pieces_start(int64_t cuts) {
   return (cuts * static_cast<int64_t>(sizeof(Piece)) + 255) / 256 * 256;
 }
 
-/// Rows are cut where there is workspace for the pieces.
+/// Cuts long rows, unless it is known that there are none: one launch less. Without cuts a row is
+/// summed by one warp whatever its length.
 template <class T>
-void set_workspace(RowTask<T>& t, const RowWorkspace& work) {
-  if (!work.data) return;
-  t.cuts = cuts_of(work.entries);
-  t.piece = static_cast<Piece*>(work.data);
-  t.pieces = reinterpret_cast<T*>(static_cast<char*>(work.data) + pieces_start(t.cuts));
+void cut_rows(RowTask<T>& t, int64_t entries, int64_t longest, const Queue& queue) {
+  if (longest >= 0 && longest <= kLongRow) return;
+  t.cuts = cuts_of(entries);
+  const int64_t start = pieces_start(t.cuts);
+  const int64_t bytes = t.cuts > 0 ? start + t.cuts * t.d * static_cast<int64_t>(sizeof(T)) : 0;
+  t.piece = static_cast<Piece*>(queue.scratch(bytes));
+  t.pieces = reinterpret_cast<T*>(reinterpret_cast<char*>(t.piece) + start);
 }
 
 }  // namespace grm::cuda

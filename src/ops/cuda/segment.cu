@@ -1,7 +1,7 @@
 // Rows by index and the spreading of one row over its segment: copies, in vectors of 16 bytes where
 // the rows allow it.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -48,41 +48,37 @@ __global__ void spread_kernel(const int64_t* offset, int64_t segments, int64_t r
 }  // namespace
 
 template <class T>
-void gather_rows(const T* x, const int64_t* index, int64_t count, int64_t d, T* y, void* stream) {
+void gather_rows(const Queue& queue, const T* x, const int64_t* index, int64_t count, int64_t d,
+                 T* y) {
   if (count == 0 || d == 0) return;
   constexpr int V = kVector<T>;
   if (d % V == 0 && aligned16(x) && aligned16(y)) {
-    gather_kernel<T, V><<<blocks_for(count * (d / V), kBlock), kBlock, 0, as_stream(stream)>>>(
+    gather_kernel<T, V><<<blocks_for(count * (d / V), kBlock), kBlock, 0, stream_of(queue)>>>(
         x, index, count, d / V, y);
   } else {
     gather_kernel<T, 1>
-        <<<blocks_for(count * d, kBlock), kBlock, 0, as_stream(stream)>>>(x, index, count, d, y);
+        <<<blocks_for(count * d, kBlock), kBlock, 0, stream_of(queue)>>>(x, index, count, d, y);
   }
   check_launch("gather_rows");
 }
 
 template <class T>
-void segment_reduce_backward(const int64_t* offset, int64_t segments, int64_t rows, const T* dy,
-                             int64_t d, bool mean, T* dx, void* stream) {
-  if (rows == 0 || d == 0) return;
+void segment_reduce_backward(const Queue& queue, const Segments& s, const T* dy, int64_t d,
+                             bool mean, T* dx) {
+  if (s.rows == 0 || d == 0) return;
   constexpr int V = kVector<T>;
-  const unsigned blocks = blocks_for(rows, kRowsPerWarp * kBlock / kWarp);
+  const unsigned blocks = blocks_for(s.rows, kRowsPerWarp * kBlock / kWarp);
   if (d % V == 0 && aligned16(dy) && aligned16(dx)) {
-    spread_kernel<T, V>
-        <<<blocks, kBlock, 0, as_stream(stream)>>>(offset, segments, rows, dy, d / V, mean, dx);
+    spread_kernel<T, V><<<blocks, kBlock, 0, stream_of(queue)>>>(s.offset, s.segments, s.rows, dy,
+                                                                 d / V, mean, dx);
   } else {
     spread_kernel<T, 1>
-        <<<blocks, kBlock, 0, as_stream(stream)>>>(offset, segments, rows, dy, d, mean, dx);
+        <<<blocks, kBlock, 0, stream_of(queue)>>>(s.offset, s.segments, s.rows, dy, d, mean, dx);
   }
   check_launch("segment_reduce_backward");
 }
 
-#define INSTANTIATE(T)                                                                             \
-  template void gather_rows(const T*, const int64_t*, int64_t, int64_t, T*, void*);                \
-  template void segment_reduce_backward(const int64_t*, int64_t, int64_t, const T*, int64_t, bool, \
-                                        T*, void*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(gather_rows)
+GRM_CUDA_KERNEL(segment_reduce_backward)

@@ -1,7 +1,7 @@
 // Largest entries of segments. One block per segment: its warps take consecutive stretches of rows,
 // lanes lie across the columns, and stretches are compared in their order.
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 namespace grm::cuda {
 namespace {
@@ -57,16 +57,14 @@ __global__ void __launch_bounds__(kWarps* kWarp)
 }  // namespace
 
 template <class T>
-void segment_max(const int64_t* offset, int64_t segments, const T* x, int64_t d, T* y, int64_t* row,
-                 void* stream) {
+void segment_max(const Queue& queue, const int64_t* offset, int64_t segments, const T* x, int64_t d,
+                 T* y, int64_t* row) {
   if (segments == 0 || d == 0) return;
   segment_max_kernel<T>
-      <<<blocks_for(segments, 1), kWarps * kWarp, 0, as_stream(stream)>>>(offset, x, d, y, row);
+      <<<blocks_for(segments, 1), kWarps * kWarp, 0, stream_of(queue)>>>(offset, x, d, y, row);
   check_launch("segment_max");
 }
 
-template void segment_max(const int64_t*, int64_t, const float*, int64_t, float*, int64_t*, void*);
-template void segment_max(const int64_t*, int64_t, const double*, int64_t, double*, int64_t*,
-                          void*);
-
 }  // namespace grm::cuda
+
+GRM_CUDA_KERNEL(segment_max)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../../core/cuda/launch.cuh"
-#include "cuda_kernels.h"
+#include "../kernels.h"
 
 // Kernels over the entries of pattern rows. A row is worked on by a team: a warp, or where it has
 // more than kTeamRow entries all warps of the block, so that a few hubs do not keep the others
@@ -82,10 +82,10 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <class T, class Work>
-void launch_teams(const Pattern& a, const Work& work, const char* what, void* stream) {
+void launch_teams(const Pattern& a, const Work& work, const char* what, const Queue& queue) {
   if (a.rows == 0) return;
   team_kernel<T, Work>
-      <<<blocks_for(a.rows, kTeamWarps), kBlock, 0, as_stream(stream)>>>(a.rows, a.offset, work);
+      <<<blocks_for(a.rows, kTeamWarps), kBlock, 0, stream_of(queue)>>>(a.rows, a.offset, work);
   check_launch(what);
 }
 

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+
+#include "../core/kernel.h"
+
+// The kernels of this station, for float and double; core/kernel.h says how they are called.
+namespace grm::kernels {
+
+// --- the contrast, on one tile of cosines c [rows, cols] ---
+// Exponents are (c - 1) / tau, at most 0 up to rounding. A tile row with wanted[i] >= 0 also looks at
+// the columns of that cluster, at temperature 1; both cluster arrays are null where there is no such
+// term.
+
+struct TileClusters {
+  const int32_t* wanted = nullptr;  // [rows]: the cluster a row looks for, -1: none
+  const int32_t* column = nullptr;  // [cols]: the cluster of a column
+};
+
+/// row_sum[i] += sum_j e_ij, col_sum[j] += sum_i e_ij with e = exp((c - 1) / tau); a null col_sum
+/// is left out. cluster_sum[i] += sum of exp(c - 1) over the columns of the wanted cluster.
+template <class T>
+struct tile_sums
+    : Kernel<void(const T* c, int64_t rows, int64_t cols, double inverse_tau, double* row_sum,
+                  double* col_sum, const TileClusters& clusters, double* cluster_sum)> {};
+
+/// Replaces c_ij by e_ij (row_scale[i] + col_scale[j]), less cluster_scale[i] exp(c_ij - 1) for the
+/// columns of the wanted cluster.
+template <class T>
+struct tile_weights
+    : Kernel<void(T* c, int64_t rows, int64_t cols, double inverse_tau, const T* row_scale,
+                  const T* col_scale, const TileClusters& clusters, const T* cluster_scale)> {};
+
+/// q = n diag(a) E diag(b), E = exp((s - max s) / epsilon), after `iterations` of
+///   b_k = 1 / (k sum_i a_i E_ik),  a_i = 1 / (n sum_k E_ik b_k),  from a = 1 and b = 1.
+template <class T>
+struct sinkhorn
+    : Kernel<void(const T* s, int64_t n, int64_t k, double epsilon, int64_t iterations, T* q)> {};
+
+// --- instance normalisation ---
+
+/// y = (x - mean) / sqrt(variance + eps) per column over the rows offset[g] .. offset[g + 1) of graph
+/// g, and scale = 1 / sqrt(...), [graphs, cols]. The variance is biased; sums are kept in double.
+template <class T>
+struct instance_norm : Kernel<void(const int64_t* offset, int64_t graphs, const T* x, int64_t cols,
+                                   double eps, T* y, T* scale)> {};
+/// dx = scale (dy - mean(dy) - y mean(dy y)) per column.
+template <class T>
+struct instance_norm_gradient : Kernel<void(const int64_t* offset, int64_t graphs, const T* y,
+                                            const T* dy, const T* scale, int64_t cols, T* dx)> {};
+
+// --- graph editors, on the host alone ---
+namespace editor {
+
+constexpr int kNodes = 8;  // Chebyshev nodes and polynomials
+
+/// The numbers of one AdamW step that do not depend on the entry.
+struct Step {
+  double keep;          // 1 - lr * decay
+  double step_size;     // lr / (1 - beta1^t)
+  double second_scale;  // 1 / sqrt(1 - beta2^t)
+};
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
+
+/// One AdamW step of every entry along the gradient pull * exp(value).
+struct step_entries : CpuKernel<void(float* value, float* first, float* second, int64_t n,
+                                     double pull, const Step& step)> {};
+
+/// out = exp(value); relative error below 2e-7, values are cut to [-87, 88].
+struct exponentials : CpuKernel<void(const float* value, int64_t n, float* out)> {};
+
+/// Sum and largest of exp(value), as exponentials() gives them.
+struct Mass {
+  double sum = 0.0;
+  float top = 0.0f;
+};
+struct mass : CpuKernel<Mass(const float* value, int64_t n)> {};
+
+/// sum[k] = sum over i of T_k(2 x[i] - 1).
+struct chebyshev_sums : CpuKernel<void(const float* x, int64_t n, double* sum)> {};
+
+/// Position of `wanted`, or -1.
+struct find : CpuKernel<int64_t(const int32_t* values, int64_t n, int32_t wanted)> {};
+
+}  // namespace editor
+}  // namespace grm::kernels
