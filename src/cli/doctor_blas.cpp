@@ -115,9 +115,9 @@ Finding examine_kernels(const Cpu& cpu) {
   }
   const auto used = cpu_variant();
   Finding finding{
-      "kernels", fmt::format("{} (of {})", variant_name(used), built), Level::ok, "", {}};
+      "kernels", fmt::format("{} (of {})", variant_name(used), built), Mark::ok, "", {}};
   if (used != variants::plain && used + 1 < cpu.level) {
-    finding.level = Level::note;
+    finding.level = Mark::note;
     finding.advice = fmt::format("for an older processor, this one is x86-64-v{}: {}", cpu.level,
                                  built_variants().back() > used
                                      ? "unset GRM_CPU"

@@ -63,7 +63,8 @@ void show_memory(const TrainedColumn& column, const Task& task, bool verbose) {
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", part.what,
                          memory_text(device.is_cuda() ? part.device : part.host));
   }
-  log_info("{}: about {} of memory ({}), limit {}", column.title,
+  log_info("{}: {} {} of memory ({}), limit {}", column.title,
+           estimate.complete ? "about" : "the method declares no memory of its own; at least",
            memory_text(device.is_cuda() ? estimate.device() : estimate.host()), parts,
            memory_text(memory_limit(device).bytes));
 }

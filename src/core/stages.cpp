@@ -22,14 +22,6 @@ StageRecorder* StageRecorder::current() {
   return g_recorder;
 }
 
-std::vector<double> StageRecorder::sizes(const std::string& name) const {
-  std::vector<double> found;
-  for (const auto& [key, value] : sizes_) {
-    if (key == name) found.push_back(value);
-  }
-  return found;
-}
-
 void StageRecorder::reset() {
   ensure(open_.empty(), "StageRecorder: reset inside a stage");
   times_.clear();
@@ -60,7 +52,7 @@ void StageRecorder::leave() {
 }
 
 void note_size(const char* name, double value) {
-  if (g_recorder) g_recorder->sizes_.emplace_back(name, value);
+  if (g_recorder) g_recorder->sizes_[name].push_back(value);
 }
 
 }  // namespace grm

@@ -29,7 +29,6 @@
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/domains.h"
 #include "grm/methods/draw.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 #include "grm/ops/sparse.h"
 
@@ -134,7 +133,7 @@ namespace {
 enum class ArmInference { one_context, batched };
 GRM_WORDS(ArmInference, "one_context", "batched")
 
-struct ArmOptions {
+struct ArmOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser{Optimiser::adam, 1e-4, 1e-4};
   int64_t channels = 3;
@@ -165,6 +164,31 @@ struct ArmOptions {
                 "with a context each");
     domains.declare(list);
   }
+
+  EpochShape epoch(const std::vector<DomainShape>& training) const {
+    EpochShape epoch = MethodOptions::epoch(training);
+    const int64_t nodes = static_cast<int64_t>(epoch.targets), per_step = support * batches;
+    epoch.steps = std::clamp<int64_t>((nodes + per_step - 1) / per_step, 1, steps_cap);
+    return epoch;
+  }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    Held held = domains.held(backbone, run);
+    for (const DomainShape& g : run.training) {  // a context net and a batch's own pass besides
+      held.add(nn::backbone_cost(backbone, g, run.classes), static_cast<double>(batches));
+    }
+    return backbone_memory(backbone, run, held, "editors", /*models=*/2);
+  }
+  // A step has the context net once and the prediction net for every batch, on the mean graph.
+  std::optional<WorkCount> work(const RunShape& run) const {
+    const double graphs = static_cast<double>(run.training.size());
+    const double passes = static_cast<double>(epoch(run.training).steps * (1 + batches)) / graphs;
+    return backbone_work(backbone, run, passes);
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const {
+    std::vector<Saving> all = domains.savings();
+    all.push_back(smaller("hidden", backbone.hidden, 16));
+    return all;
+  }
 };
 
 class Arm final : public Method {
@@ -181,7 +205,7 @@ class Arm final : public Method {
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const std::vector<Domain>& domains = provider_.domains(epoch);
-    const int64_t steps = steps_per_epoch();
+    const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
     std::vector<double> sums(domains.size(), 0.0), counts(domains.size(), 0.0);
     EpochLosses losses;
     for (int64_t step = 0; step < steps; ++step) train_step(domains, epoch, step, losses);
@@ -232,13 +256,6 @@ class Arm final : public Method {
   }
 
  private:
-  int64_t steps_per_epoch() const {
-    int64_t nodes = 0;
-    for (const Domain& domain : view_.training) nodes += domain.labels.loss.numel();
-    const int64_t per_step = options_.support * options_.batches;
-    return std::clamp<int64_t>((nodes + per_step - 1) / per_step, 1, options_.steps_cap);
-  }
-
   // Losses of an epoch, read at its end.
   struct EpochLosses {
     std::vector<torch::Tensor> steps, batches;

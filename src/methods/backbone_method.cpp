@@ -8,6 +8,12 @@
 
 namespace grm {
 
+EpochShape MethodOptions::epoch(const std::vector<DomainShape>& training) const {
+  EpochShape epoch;
+  for (const DomainShape& g : training) epoch.targets += static_cast<double>(g.counted.numel());
+  return epoch;
+}
+
 void OptimiserOptions::declare(OptionList& list) {
   list.choice("optimiser", optimiser, "AdamW (decoupled weight decay) or Adam");
   list.add("lr", lr, {0, 10}, "learning rate");

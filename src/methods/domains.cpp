@@ -29,6 +29,41 @@ void DomainOptions::declare(OptionList& list) {
            "editors above this size are kept implicitly, with the same law");
 }
 
+DomainSource DomainOptions::source(size_t training_graphs) const {
+  if (domains != DomainSource::automatic) return domains;
+  return training_graphs > 1 ? DomainSource::natural : DomainSource::eerm_frozen;
+}
+
+double DomainOptions::copies(size_t training_graphs) const {
+  if (source(training_graphs) == DomainSource::natural) return 1.0;
+  return static_cast<double>(views + (include_original ? 1 : 0));
+}
+
+Held DomainOptions::held(const nn::BackboneOptions& backbone, const RunShape& run) const {
+  const DomainSource from = source(run.training.size());
+  Held all;
+  for (const DomainShape& g : run.training) {
+    all.add(nn::backbone_cost(backbone, g, run.classes), copies(run.training.size()));
+    if (from == DomainSource::natural) continue;
+    all.topology += static_cast<double>(views) * edited_graph_bytes(backbone.conv, g, edits);
+  }
+  if (from == DomainSource::eerm_frozen || from == DomainSource::eerm_online) {
+    EditorOptions editors;
+    editors.views = views;
+    editors.edits = edits;
+    editors.memory_mib = editor_memory_mib;
+    const auto steps = static_cast<double>(eerm_epochs * eerm_inner_steps);
+    const Held before = eerm_held(backbone, editors, run, DomainUpdate::mean, steps);
+    all.kept = std::max(all.kept, before.kept);
+    all.besides += before.besides;
+  }
+  return all;
+}
+
+std::vector<Saving> DomainOptions::savings() const {
+  return {smaller("editor_memory_mib", editor_memory_mib, 0), smaller("views", views, 1)};
+}
+
 struct DomainProvider::State {
   DomainOptions options;
   nn::BackboneOptions backbone;
@@ -45,10 +80,7 @@ struct DomainProvider::State {
   State(const DomainOptions& domain_options, const nn::BackboneOptions& backbone_options,
         const TrainView& train_view, const Rng& run)
       : options(domain_options), backbone(backbone_options), view(train_view), rng(run) {
-    kind = options.domains;
-    if (kind == DomainSource::automatic) {
-      kind = view.training.size() > 1 ? DomainSource::natural : DomainSource::eerm_frozen;
-    }
+    kind = options.source(view.training.size());
     if (kind == DomainSource::natural) return;
     for (const Domain& domain : view.training) {
       if (options.edits > domain.graph.nodes()) {

@@ -22,7 +22,6 @@
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/domains.h"
 #include "grm/methods/group_dro.h"
-#include "grm/methods/table.h"
 
 namespace grm {
 
@@ -38,7 +37,7 @@ void update_group_weights(std::vector<double>& log_q, const std::vector<double>&
 
 namespace {
 
-struct DrnnOptions {
+struct DrnnOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
   double eta = 0.01;
@@ -49,6 +48,15 @@ struct DrnnOptions {
     optimiser.declare(list);
     list.add("eta", eta, {0, 1e6}, "step size of the domain weights; 0 keeps them equal");
     domains.declare(list);
+  }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return backbone_memory(backbone, run, domains.held(backbone, run), "editors");
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return backbone_work(backbone, run, domains.copies(run.training.size()));
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const {
+    return backbone_savings(backbone, domains.savings());
   }
 };
 

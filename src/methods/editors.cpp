@@ -14,6 +14,16 @@ namespace {
 
 constexpr double kDecay = 0.01;   // AdamW's default, which the reference code leaves as it is
 constexpr int64_t kColumns = 64;  // columns that one thread handles at a time
+constexpr double kColumnBytes = 450.0, kEntryBytes = 16.0;  // implicit editors
+
+// Parameters and moments of all pairs.
+double explicit_bytes(const EditorOptions& options, double nodes) {
+  return static_cast<double>(options.views) * nodes * nodes * 3 * sizeof(float);
+}
+
+bool kept_implicitly(const EditorOptions& options, double nodes) {
+  return explicit_bytes(options, nodes) > static_cast<double>(options.memory_mib) * 1024 * 1024;
+}
 
 std::vector<double> to_doubles(const torch::Tensor& tensor) {
   const torch::Tensor plain = tensor.to(torch::kFloat64).contiguous();
@@ -21,6 +31,12 @@ std::vector<double> to_doubles(const torch::Tensor& tensor) {
 }
 
 }  // namespace
+
+double editor_bytes(const EditorOptions& options, double nodes, double steps) {
+  if (!kept_implicitly(options, nodes)) return explicit_bytes(options, nodes);
+  const double chosen = std::min(nodes, steps * static_cast<double>(options.edits));
+  return static_cast<double>(options.views) * nodes * (kColumnBytes + kEntryBytes * chosen);
+}
 
 struct GraphEditors::View {
   uint64_t key;  // of the initial values
@@ -39,9 +55,7 @@ GraphEditors::GraphEditors(const EditorOptions& options, int64_t nodes, const Rn
     fail(ErrorKind::config, "method.edits is {}, but a training graph has {} nodes", options.edits,
          nodes);
   }
-  const double pairs = static_cast<double>(nodes) * static_cast<double>(nodes);
-  const double needed = static_cast<double>(options.views) * pairs * 3 * sizeof(float);
-  implicit_ = needed > static_cast<double>(options.memory_mib) * 1024 * 1024;
+  implicit_ = kept_implicitly(options, static_cast<double>(nodes));
 }
 
 GraphEditors::~GraphEditors() = default;

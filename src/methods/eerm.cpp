@@ -30,7 +30,6 @@
 #include "grm/core/error.h"
 #include "grm/core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/table.h"
 
 namespace grm {
 
@@ -54,6 +53,50 @@ void EermOptions::declare(OptionList& list) {
               "one step on the mean over training domains or one step per training domain");
 }
 
+EditorOptions EermOptions::editors() const {
+  return {mode, editor_init, views, edits, editor_lr, editor_memory_mib};
+}
+
+double edited_graph_bytes(nn::Conv conv, const GraphShape& g, int64_t edits) {
+  const double edges = g.edges + g.nodes * static_cast<double>(edits);
+  return cost::adjacency(edges, g.nodes, g.nodes) + cost::convolution(conv, g.nodes, edges);
+}
+
+Held eerm_held(const nn::BackboneOptions& backbone, const EditorOptions& editors,
+               const RunShape& run, DomainUpdate update, double editor_steps) {
+  const auto views = static_cast<double>(editors.views);
+  Held all;
+  for (const DomainShape& g : run.training) {
+    Held one;
+    one.add(nn::backbone_cost(backbone, g, run.classes), views);
+    if (editors.edits > 0) {
+      one.topology = views * edited_graph_bytes(backbone.conv, g, editors.edits);
+      if (editor_steps >= 0) one.besides = editor_bytes(editors, g.nodes, editor_steps);
+    }
+    update == DomainUpdate::per_domain ? all.in_turn(one) : all.together(one);
+  }
+  return all;
+}
+
+std::optional<MemoryUses> EermOptions::memory(const RunShape& run) const {
+  const double steps = run.epochs * static_cast<double>(std::max<int64_t>(1, inner_steps));
+  const Held held =
+      eerm_held(backbone, editors(), run, update, mode == EditorLaw::random ? -1 : steps);
+  return backbone_memory(backbone, run, held, "editors");
+}
+
+// The editors' steps need losses alone, which are at least a third of a pass.
+std::optional<WorkCount> EermOptions::work(const RunShape& run) const {
+  const bool explores = mode != EditorLaw::random && edits > 0;
+  const double trials = explores ? static_cast<double>(inner_steps) / 3 : 0;
+  return backbone_work(backbone, run, static_cast<double>(views) * (1 + trials));
+}
+
+std::vector<Saving> EermOptions::savings(const RunShape& /*run*/) const {
+  return backbone_savings(backbone, {smaller("editor_memory_mib", editor_memory_mib, 0),
+                                     saving("update", "per_domain"), smaller("views", views, 1)});
+}
+
 ViewRisk view_risk(const std::vector<double>& losses, double beta) {
   const auto count = static_cast<double>(losses.size());
   ViewRisk risk;
@@ -75,9 +118,8 @@ Eerm::Eerm(const EermOptions& options, const TrainView& view, const Rng& rng)
            options.edits, domain.name, domain.graph.nodes());
     }
     if (options.mode == EditorLaw::random || options.edits == 0) continue;
-    const EditorOptions editor{options.mode,  options.editor_init, options.views,
-                               options.edits, options.editor_lr,   options.editor_memory_mib};
-    editors_.push_back(std::make_unique<GraphEditors>(editor, domain.graph.nodes(), rng, d));
+    editors_.push_back(
+        std::make_unique<GraphEditors>(options.editors(), domain.graph.nodes(), rng, d));
   }
 }
 

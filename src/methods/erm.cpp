@@ -9,13 +9,13 @@
 
 #include "grm/core/stages.h"
 #include "grm/graph/device.h"
+#include "grm/methods/backbone_cost.h"
 #include "grm/methods/backbone_method.h"
-#include "grm/methods/table.h"
 
 namespace grm {
 namespace {
 
-struct ErmOptions {
+struct ErmOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser;
   DomainUpdate update = DomainUpdate::mean;
@@ -27,6 +27,11 @@ struct ErmOptions {
                 "one step on the mean loss, one step per training domain, or the latter without "
                 "zeroing gradients in between");
   }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return backbone_memory(backbone, run, one_after_the_other(backbone, run));
+  }
+  std::optional<WorkCount> work(const RunShape& run) const { return backbone_work(backbone, run); }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return backbone_savings(backbone); }
 };
 
 class Erm final : public BackboneMethod {

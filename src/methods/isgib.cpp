@@ -27,9 +27,9 @@
 #include "grm/core/error.h"
 #include "grm/core/stages.h"
 #include "grm/graph/device.h"
+#include "grm/methods/backbone_cost.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/draw.h"
-#include "grm/methods/table.h"
 #include "grm/nn/layers.h"
 #include "grm/ops/sparse.h"
 
@@ -152,7 +152,7 @@ Tensor second_order(const Tensor& a, const Tensor& z, int64_t block) {
 
 namespace {
 
-struct IsGibOptions {
+struct IsGibOptions : MethodOptions {
   nn::Conv conv = nn::Conv::kipf;
   int64_t input_width = 128;
   int64_t hidden = 128;
@@ -188,6 +188,42 @@ struct IsGibOptions {
              "labelled nodes drawn from each training graph for the bottleneck terms");
     list.add("pair_block", pair_block, {1, 32768},
              "rows of the matrix of pairs that are held at a time; changes memory, not results");
+  }
+
+  nn::BackboneOptions gcn() const {
+    nn::BackboneOptions o;
+    o.conv = conv;
+    o.hidden = hidden;
+    o.dropout = dropout;
+    o.batch_norm = batch_norm;
+    return o;
+  }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    Held held;
+    for (const DomainShape& g : run.training) {
+      held.add(nn::backbone_cost(gcn(), g, run.classes));
+      held.kept += 2 * cost::kFloat * g.nodes * static_cast<double>(input_width);
+    }
+    return backbone_memory(gcn(), run, held);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    const double w = static_cast<double>(input_width), h = static_cast<double>(hidden);
+    WorkCount all;
+    double drawn = 0;
+    for (const DomainShape& g : run.training) {
+      GraphShape mapped = g;  // the GCN reads rows of the linear map
+      mapped.sparse = 0;
+      mapped.dense = w;
+      all.features("input", g, w);
+      all.add(nn::backbone_cost(gcn(), mapped, run.classes).work);
+      drawn += static_cast<double>(std::min(pair_nodes, g.counted.numel()));
+    }
+    all.product("critic", drawn, w, h, 3);
+    all.product("pairs", drawn, 2 * h + w, drawn, 2);  // z z^T twice, a a^T; their gradients
+    return all;
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const {
+    return {smaller("hidden", hidden, 16)};
   }
 };
 

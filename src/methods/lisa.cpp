@@ -31,9 +31,9 @@
 #include "grm/core/error.h"
 #include "grm/core/stages.h"
 #include "grm/graph/device.h"
+#include "grm/methods/backbone_cost.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/frozen.h"
-#include "grm/methods/table.h"
 
 namespace grm {
 namespace lisa {
@@ -124,7 +124,7 @@ torch::Tensor classifier_objective(const std::vector<torch::Tensor>& losses) {
 
 namespace {
 
-struct LisaOptions {
+struct LisaOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser;
   int64_t views = 3;
@@ -158,6 +158,27 @@ struct LisaOptions {
            "lisa: method.layers = 1 leaves no layer that sees a mask; use 2 or more, or set "
            "method.weight_last_layer = true");
     }
+  }
+
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    const auto count = static_cast<double>(views);
+    Held all;
+    for (const DomainShape& g : run.training) {
+      Held one;
+      one.add(nn::backbone_cost(backbone, g, run.classes), count + 1);
+      // Every view builds its operator anew, and keeps mask, probability, weights and gradients.
+      one.topology = count * cost::convolution(backbone.conv, g.nodes, g.edges);
+      one.kept += count * 14 * cost::kFloat * g.edges;
+      one.besides = count * 4 * cost::kFloat * g.edges;  // generators, gradients and moments
+      all.in_turn(one);
+    }
+    return backbone_memory(backbone, run, all, "generators");
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return backbone_work(backbone, run, static_cast<double>(views * (inner_steps + 1) + 1));
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const {
+    return backbone_savings(backbone, {smaller("views", views, 1)});
   }
 };
 
@@ -272,22 +293,10 @@ class Lisa final : public BackboneMethod {
   nn::Adam generator_optimiser_;
 };
 
-class LisaRecipe final : public MethodRecipe {
- public:
-  void declare(OptionList& list) override { options_.declare(list); }
-  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
-    options_.check();
-    return std::make_unique<Lisa>(options_, view, rng);
-  }
-
- private:
-  LisaOptions options_;
-};
-
 }  // namespace
 
 std::unique_ptr<MethodRecipe> make_lisa() {
-  return std::make_unique<LisaRecipe>();
+  return std::make_unique<SimpleRecipe<LisaOptions, Lisa>>();
 }
 
 }  // namespace grm

@@ -27,7 +27,6 @@
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/domains.h"
 #include "grm/methods/draw.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 
 namespace grm {
@@ -108,7 +107,7 @@ struct KernelSum : torch::autograd::Function<KernelSum> {
 enum class CeNodes { all, support };
 GRM_WORDS(CeNodes, "all", "support")
 
-struct MmdOptions {
+struct MmdOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
   double gamma = 1.0;
@@ -125,6 +124,19 @@ struct MmdOptions {
     list.choice("ce_nodes", ce_nodes,
                 "nodes of the classification loss: all labelled ones, or those of the discrepancy");
     domains.declare(list);
+  }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return backbone_memory(backbone, run, domains.held(backbone, run), "editors");
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    const double copies = domains.copies(run.training.size());
+    WorkCount all = backbone_work(backbone, run, copies);
+    const double rows = copies * static_cast<double>(run.training.size() * support);
+    all.product("discrepancy", rows, static_cast<double>(backbone.hidden), rows, 3);
+    return all;
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const {
+    return backbone_savings(backbone, domains.savings());
   }
 };
 

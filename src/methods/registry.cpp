@@ -4,54 +4,66 @@
 
 #include "grm/core/error.h"
 #include "grm/data/dataset.h"
-#include "grm/methods/table.h"
 #include "presets.h"
 
 namespace grm {
 
+// A row declares the function of the method's own file that makes its recipe.
+#define GRM_MAKER(make)                          \
+  [] {                                           \
+    extern std::unique_ptr<MethodRecipe> make(); \
+    return make();                               \
+  }
+
 const std::vector<MethodEntry>& methods() {
   static const std::vector<MethodEntry> table = [] {
     std::vector<MethodEntry> rows = {
-        {"erm", Level::node, "Empirical risk minimisation on one of six backbones", make_erm},
+        {"erm", Level::node, "Empirical risk minimisation on one of six backbones",
+         GRM_MAKER(make_erm)},
         {"erm", Level::graph,
          "Empirical risk minimisation on whole graphs, with DIR's predictor as backbone",
-         make_graph_erm},
+         GRM_MAKER(make_graph_erm)},
         {"trivial", Level::graph,
          "Logistic regression on the size of a graph or the mean of its node features",
-         make_trivial},
+         GRM_MAKER(make_trivial)},
         {"dir", Level::graph,
          "DIR: the prediction from a rationale is stable when the rest of the graph is exchanged",
-         make_dir},
+         GRM_MAKER(make_dir)},
         {"gil", Level::graph,
          "GIL: environments from the variant subgraph, gradients of their risks made equal",
-         make_gil},
+         GRM_MAKER(make_gil)},
         {"ciga", Level::graph,
          "CIGA: causal subgraphs of one class are drawn together, the rest keeps what is left",
-         make_ciga},
+         GRM_MAKER(make_ciga)},
         {"gala", Level::graph,
          "GALA: CIGA's contrast with pairs and copies chosen by an environment assistant",
-         make_gala},
+         GRM_MAKER(make_gala)},
         {"grm", Level::node,
-         "Generative Risk Minimization: generates the invariant subgraph it classifies", make_grm},
+         "Generative Risk Minimization: generates the invariant subgraph it classifies",
+         GRM_MAKER(make_grm)},
         {"grm", Level::graph, "Generative Risk Minimization on whole graphs, each its own domain",
-         make_graph_grm},
+         GRM_MAKER(make_graph_grm)},
         {"drnn", Level::node,
-         "Group DRO: training domains are weighted by how badly they are fitted", make_drnn},
+         "Group DRO: training domains are weighted by how badly they are fitted",
+         GRM_MAKER(make_drnn)},
         {"mmd", Level::node,
          "Maximum mean discrepancy: hidden features of all training domains are made alike",
-         make_mmd},
+         GRM_MAKER(make_mmd)},
         {"arm", Level::node,
-         "ARM-CML: a context of some unlabelled nodes of a graph adapts its prediction", make_arm},
+         "ARM-CML: a context of some unlabelled nodes of a graph adapts its prediction",
+         GRM_MAKER(make_arm)},
         {"eerm", Level::node,
-         "EERM: graph editors look for environments, risks are made equal over them", make_eerm},
+         "EERM: graph editors look for environments, risks are made equal over them",
+         GRM_MAKER(make_eerm)},
         {"isgib", Level::node,
          "IS-GIB: individual and structural information bottlenecks on hidden features",
-         make_isgib},
+         GRM_MAKER(make_isgib)},
         {"lisa", Level::node,
-         "LiSA: learned subgraphs that keep the label serve as training domains", make_lisa},
+         "LiSA: learned subgraphs that keep the label serve as training domains",
+         GRM_MAKER(make_lisa)},
         {"mario", Level::node,
          "MARIO: contrastive pre-training with a penalty inside clusters, and a linear head",
-         make_mario},
+         GRM_MAKER(make_mario)},
     };
     for (MethodEntry& row : rows) row.presets = presets_of(row.name, row.level);
     return rows;

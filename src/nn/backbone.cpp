@@ -2,6 +2,8 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
+
 #include "backbones.h"
 #include "grm/core/error.h"
 
@@ -26,24 +28,50 @@ void BackboneOptions::declare(OptionList& list) {
 const std::vector<BackboneEntry>& backbones() {
   static const std::vector<BackboneEntry> table = {
       {BackboneKind::gcn, "graph convolutions by weighted sums, with or without normalisation",
-       make_gcn},
-      {BackboneKind::sage, "GraphSAGE with the mean of the in-neighbours", make_sage},
-      {BackboneKind::gat, "graph attention with several heads", make_gat},
+       make_gcn, cost_of_gcn},
+      {BackboneKind::sage, "GraphSAGE with the mean of the in-neighbours", make_sage, cost_of_sage},
+      {BackboneKind::gat, "graph attention with several heads", make_gat, cost_of_gat},
       {BackboneKind::gpr, "two linear layers and a learned mixture of ten propagation steps",
-       make_gpr},
+       make_gpr, cost_of_gpr},
       {BackboneKind::gcnii, "deep graph convolutions with initial residuals and identity maps",
-       make_gcnii},
-      {BackboneKind::mlp, "linear layers that do not see the edges", make_mlp},
+       make_gcnii, cost_of_gcnii},
+      {BackboneKind::mlp, "linear layers that do not see the edges", make_mlp, cost_of_mlp},
   };
   return table;
 }
 
+namespace {
+
+const BackboneEntry& entry_of(BackboneKind kind) {
+  const BackboneEntry& entry = backbones().at(static_cast<size_t>(kind));
+  ensure(entry.kind == kind, "the table of backbones is out of order");
+  return entry;
+}
+
+}  // namespace
+
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
                                         int64_t classes) {
-  const BackboneEntry& entry = backbones().at(static_cast<size_t>(options.backbone));
-  ensure(entry.kind == options.backbone, "the table of backbones is out of order");
-  return entry.make(set, prefix, options, features, classes);
+  return entry_of(options.backbone).make(set, prefix, options, features, classes);
+}
+
+PassCost backbone_cost(const BackboneOptions& options, const GraphShape& graph, double classes) {
+  return entry_of(options.backbone).cost(options, graph, classes);
+}
+
+PassCost pass_memory(const BackboneOptions& options, const GraphShape& g, double classes,
+                     double width, double numbers) {
+  PassCost pass;
+  pass.kept = cost::kFloat * (numbers + 4 * g.nodes * classes);
+  pass.passing = cost::kFloat * 4 * g.nodes * width;
+  pass.parameters = (g.features + classes) * width +
+                    width * width * static_cast<double>(std::max<int64_t>(0, options.layers - 2));
+  return pass;
+}
+
+double arrays_besides(const BackboneOptions& options) {
+  return (options.batch_norm ? 1 : 0) + (options.dropout > 0 ? 2 : 0);
 }
 
 std::string tensor_name(const std::string& prefix, const std::string& kind, int64_t number) {

@@ -9,6 +9,33 @@ using MakeBackbone = std::unique_ptr<Backbone>(ParameterSet& set, const std::str
                                                const BackboneOptions& options, int64_t features,
                                                int64_t classes);
 MakeBackbone make_gcn, make_sage, make_gat, make_gpr, make_gcnii, make_mlp;
+using CostOfBackbone = PassCost(const BackboneOptions& options, const GraphShape& graph,
+                                double classes);
+CostOfBackbone cost_of_gcn, cost_of_sage, cost_of_gat, cost_of_gpr, cost_of_gcnii, cost_of_mlp;
+
+/// The memory of a pass through layers of one width, with `numbers` that wait for its backward pass
+/// beside the logits; the work is left to the backbone.
+PassCost pass_memory(const BackboneOptions& options, const GraphShape& graph, double classes,
+                     double width, double numbers);
+/// Arrays that a hidden layer keeps beside those of its map: its normalisation, and dropout's mask
+/// and result.
+double arrays_besides(const BackboneOptions& options);
+
+/// The maps of a plain stack, features -> width -> ... -> last; `propagate(out)` adds what
+/// follows each of them.
+template <class Propagate>
+void stack_work(WorkCount& work, const GraphShape& g, int64_t layers, double width, double last,
+                const Propagate& propagate) {
+  for (int64_t l = 1; l <= layers; ++l) {
+    const double out = l == layers ? last : width;
+    if (l == 1) {
+      work.features("features", g, out);
+    } else {
+      work.product("maps", g.nodes, width, out, 3);
+    }
+    propagate(out);
+  }
+}
 
 /// "prefix.kind3", or "kind3" without prefix; number 0 is left out.
 std::string tensor_name(const std::string& prefix, const std::string& kind, int64_t number = 0);

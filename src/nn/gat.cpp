@@ -47,4 +47,19 @@ std::unique_ptr<Backbone> make_gat(ParameterSet& set, const std::string& prefix,
   return std::make_unique<Gat>(set, prefix, options, features, classes);
 }
 
+PassCost cost_of_gat(const BackboneOptions& o, const GraphShape& g, double classes) {
+  const double n = g.nodes, looped = g.edges + n, heads = static_cast<double>(o.heads);
+  const double width = heads * static_cast<double>(o.hidden);
+  const double layers = static_cast<double>(o.layers);
+  // u, u by head, the mixture and its sum with the bias, the activation; scores of the edges.
+  PassCost pass = pass_memory(
+      o, g, classes, width,
+      n * width * (layers - 1) * (5 + arrays_besides(o)) + layers * looped * (4 * heads + 4));
+  stack_work(pass.work, g, o.layers, width, heads * classes, [&](double out) {
+    pass.work.product("attention", 2 * n, 1, out, 3);    // a_source . u and a_target . u
+    pass.work.sparse("propagation", looped, n, out, 3);  // alpha u; to u; to alpha
+  });
+  return pass;
+}
+
 }  // namespace grm::nn

@@ -57,4 +57,14 @@ std::unique_ptr<Backbone> make_gcn(ParameterSet& set, const std::string& prefix,
   return std::make_unique<Gcn>(set, prefix, options, features, classes);
 }
 
+PassCost cost_of_gcn(const BackboneOptions& o, const GraphShape& g, double classes) {
+  const double n = g.nodes, h = static_cast<double>(o.hidden);
+  PassCost pass = pass_memory(o, g, classes, h,
+                              n * h * static_cast<double>(o.layers - 1) * (1 + arrays_besides(o)));
+  stack_work(pass.work, g, o.layers, h, classes, [&](double out) {
+    pass.work.sparse("propagation", cost::operator_entries(o.conv, g.edges, n), n, out, 2);
+  });
+  return pass;
+}
+
 }  // namespace grm::nn

@@ -51,4 +51,15 @@ std::unique_ptr<Backbone> make_gcnii(ParameterSet& set, const std::string& prefi
   return std::make_unique<Gcnii>(set, prefix, options, features, classes);
 }
 
+PassCost cost_of_gcnii(const BackboneOptions& o, const GraphShape& g, double classes) {
+  const double n = g.nodes, h = static_cast<double>(o.hidden);
+  const double layers = static_cast<double>(o.layers), dropped = o.dropout > 0 ? 2 : 0;
+  PassCost pass = pass_memory(o, g, classes, h, n * h * layers * (6 + dropped));
+  pass.work.features("features", g, h);
+  pass.work.sparse("propagation", g.edges + n, n, h, 2 * layers);
+  pass.work.product("maps", n, h, h, 3 * layers);
+  pass.work.product("maps", n, h, classes, 3);
+  return pass;
+}
+
 }  // namespace grm::nn

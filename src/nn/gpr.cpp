@@ -45,4 +45,15 @@ std::unique_ptr<Backbone> make_gpr(ParameterSet& set, const std::string& prefix,
   return std::make_unique<Gpr>(set, prefix, options, features, classes);
 }
 
+PassCost cost_of_gpr(const BackboneOptions& o, const GraphShape& g, double classes) {
+  const double n = g.nodes, h = static_cast<double>(o.hidden), dropped = o.dropout > 0 ? 2 : 0;
+  PassCost pass = pass_memory(o, g, classes, h,
+                              n * (h * (1 + dropped) + 24 * classes) + 3 * dropped * g.sparse);
+  pass.passing = cost::kFloat * 3 * n * h;
+  pass.work.features("features", g, h);
+  pass.work.product("maps", n, h, classes, 3);
+  pass.work.sparse("propagation", g.edges + n, n, classes, 2 * static_cast<double>(kSteps));
+  return pass;
+}
+
 }  // namespace grm::nn

@@ -115,6 +115,23 @@ std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::s
   return std::make_unique<LayerStack>(set, name, options, width, edge_width);
 }
 
+PassCost graph_encoder_cost(const GraphEncoderOptions& options, const GraphShape& batch) {
+  const double n = batch.nodes, h = static_cast<double>(options.hidden);
+  const double layers = static_cast<double>(options.layers);
+  PassCost pass;
+  pass.kept = cost::kFloat * (n * h * (8 * layers + 8) + batch.edges * (2 * h + 8));
+  pass.parameters = batch.features * h + layers * 4 * h * h + 4 * h * h;
+  if (options.embed) pass.work.features("features", batch, h);
+  for (int64_t l = 1; l <= options.layers; ++l) {
+    const double in = l == 1 && !options.embed ? batch.features : h;
+    for (const auto& [from, to] : graph_layer_maps(options.layer, in, h)) {
+      pass.work.product("maps", n, from, to, 3);
+    }
+    pass.work.sparse("propagation", batch.edges, n, h, 2);
+  }
+  return pass;
+}
+
 GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* batch) {
   GraphBatch picked = pick_graphs(set, ids);
   GraphInput input;

@@ -106,4 +106,12 @@ std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, GraphLayerKind k
   throw InternalError("make_graph_layer: unknown kind");
 }
 
+std::vector<std::pair<double, double>> graph_layer_maps(GraphLayerKind kind, double in,
+                                                        double out) {
+  if (kind == GraphLayerKind::gin) return {{in, 2 * out}, {2 * out, out}};
+  if (kind == GraphLayerKind::gcn) return {{in, out}};
+  if (kind == GraphLayerKind::le) return {{in, out}, {in, out}, {in, out}};
+  return {{in, out}, {in, out}};  // of the neighbours and of the node itself
+}
+
 }  // namespace grm::nn

@@ -44,4 +44,12 @@ std::unique_ptr<Backbone> make_mlp(ParameterSet& set, const std::string& prefix,
   return std::make_unique<MlpBackbone>(set, prefix, options, features, classes);
 }
 
+PassCost cost_of_mlp(const BackboneOptions& o, const GraphShape& g, double classes) {
+  const double h = static_cast<double>(o.hidden), hidden_layers = static_cast<double>(o.layers - 1);
+  PassCost pass =
+      pass_memory(o, g, classes, h, g.nodes * h * hidden_layers * (1 + arrays_besides(o)));
+  stack_work(pass.work, g, o.layers, h, classes, [](double) {});
+  return pass;
+}
+
 }  // namespace grm::nn

@@ -52,4 +52,16 @@ std::unique_ptr<Backbone> make_sage(ParameterSet& set, const std::string& prefix
   return std::make_unique<Sage>(set, prefix, options, features, classes);
 }
 
+PassCost cost_of_sage(const BackboneOptions& o, const GraphShape& g, double classes) {
+  const double n = g.nodes, h = static_cast<double>(o.hidden);
+  PassCost pass = pass_memory(o, g, classes, h,
+                              n * h * static_cast<double>(o.layers - 1) * (2 + arrays_besides(o)));
+  pass.parameters += g.features * h;
+  stack_work(pass.work, g, o.layers, h, classes,
+             [&](double out) { pass.work.sparse("propagation", g.edges, n, out, 2); });
+  // The map of the node itself, beside that of the mean.
+  stack_work(pass.work, g, o.layers, h, classes, [](double) {});
+  return pass;
+}
+
 }  // namespace grm::nn

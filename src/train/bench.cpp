@@ -20,7 +20,7 @@ constexpr int64_t kSquare = 4096;
 constexpr double kSeconds = 20.0;  // spent on epochs where their number is not given
 constexpr int64_t kFewest = 5, kMost = 50;
 constexpr int kRatesAnEpoch = 3;
-constexpr double kMiB = 1024.0 * 1024.0;
+using cost::kMiB;
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0.0;
@@ -47,7 +47,11 @@ const Epoch& middle_of(const std::vector<Epoch>& epochs) {
 class Bench {
  public:
   Bench(const RunConfig& config, const Task& task, const BenchOptions& options)
-      : config_(config), task_(task), options_(options), device_(compute_device()) {
+      : config_(config),
+        task_(task),
+        options_(options),
+        device_(compute_device()),
+        run_(task, config.train.epochs) {
     const MemoryEstimate estimate = check_memory(config, task, device_);
     report_.memory = estimate.parts;
     report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / kMiB;
@@ -68,8 +72,8 @@ class Bench {
     report_.peak_memory_mib = device_.is_cuda()
                                   ? static_cast<double>(device_memory(device_).peak) / kMiB
                                   : report_.host_peak_memory_mib;
-    report_.work = epoch_work(config_, task_, influence_);
-    report_.targets_per_epoch = targets();
+    report_.work = config_.method.recipe().work(run_);
+    report_.targets_per_epoch = config_.method.recipe().epoch(run_.training).targets;
     return report_;
   }
 
@@ -93,7 +97,7 @@ class Bench {
     {
       const StageRecorder recorder;
       first_seconds_ = epoch_seconds();
-      influence_ = influence_shapes(recorder);
+      run_.noted = recorder.sizes();
     }
     // A GPU records its step in the second epoch and repeats the record from the third on.
     for (int k = device_.is_cuda() ? 3 : 1; k > 0 && !stopped(); --k)
@@ -186,38 +190,6 @@ class Bench {
     }
   }
 
-  // What the method noted of V_i^D while it found it, by training domain: once for the sets of the
-  // whole graph, in every step for local ones, of which the mean over the steps is taken.
-  std::vector<InfluenceShape> influence_shapes(const StageRecorder& recorder) const {
-    const size_t domains = task_.training.size();
-    const std::vector<double> members = recorder.sizes("influence members");
-    const std::vector<double> nodes = recorder.sizes("local nodes");
-    const std::vector<double> edges = recorder.sizes("local edges");
-    std::vector<InfluenceShape> shapes(domains);
-    if (members.empty() || members.size() % domains != 0) return {};
-    const double share = static_cast<double>(domains) / static_cast<double>(members.size());
-    for (size_t k = 0; k < members.size(); ++k) {
-      InfluenceShape& shape = shapes[k % domains];
-      shape.members += members[k] * share;
-      if (k < nodes.size()) shape.nodes += nodes[k] * share;
-      if (k < edges.size()) shape.edges += edges[k] * share;
-      shape.local = !nodes.empty();
-    }
-    return shapes;
-  }
-
-  double targets() const {
-    double sum = 0;
-    if (config_.method_name() == "grm" && task_.level == Level::node) {
-      const GrmOptions o = grm_options(config_.method.options(), false);
-      const int64_t steps = grm_steps(o, task_.training);
-      for (const Domain& domain : task_.training) sum += grm_targets(o, domain, steps);
-      return sum;
-    }
-    for (const Domain& d : task_.training) sum += static_cast<double>(d.labels.loss.numel());
-    return sum;
-  }
-
   const RunConfig& config_;
   const Task& task_;
   const BenchOptions& options_;
@@ -225,7 +197,7 @@ class Bench {
   std::unique_ptr<Method> method_;
   int64_t epoch_ = 0;
   double first_seconds_ = 0, second_seconds_ = 0;
-  std::vector<InfluenceShape> influence_;
+  RunShape run_;
   BenchReport report_;
 };
 

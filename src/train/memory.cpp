@@ -6,13 +6,13 @@
 #include <set>
 
 #include "grm/core/error.h"
-#include "memory_parts.h"
 
 namespace grm {
-namespace memory {
 namespace {
 
-constexpr double kCudaProgram = 1500 * kMiB;  // kProgram with libtorch's CUDA side, on the host
+using cost::kMiB;
+
+constexpr double kCudaProgram = 1500 * kMiB;  // with libtorch's CUDA side, on the host
 constexpr double kCudaContext = 500 * kMiB;   // on the GPU
 
 // Bytes of all distinct tensors of the data.
@@ -59,14 +59,6 @@ double data_bytes(const Task& task) {
 
 }  // namespace
 
-std::vector<GraphShape> shapes(const std::vector<Domain>& domains) {
-  std::vector<GraphShape> all;
-  for (const Domain& domain : domains) all.push_back(shape_of(domain.graph));
-  return all;
-}
-
-}  // namespace memory
-
 double MemoryEstimate::host() const {
   double sum = 0;
   for (const MemoryPart& part : parts) sum += part.host;
@@ -81,30 +73,31 @@ double MemoryEstimate::device() const {
 
 MemoryEstimate estimate_memory(const RunConfig& config, const Task& task,
                                const torch::Device& device) {
-  memory::Measures measures;
-  return memory::estimate(config, task, device, measures);
+  return estimate_memory(config.method.recipe(), task, RunShape(task, config.train.epochs), device);
 }
 
-MemoryEstimate memory::estimate(const RunConfig& config, const Task& task,
-                                const torch::Device& device, Measures& measures) {
-  Parts parts(device.is_cuda());
-  parts.host("program", parts.cuda() ? kCudaProgram : kProgram);
-  if (parts.cuda()) parts.numbers("context", kCudaContext);
-  parts.topology("data", data_bytes(task));
-  const OptionValues options(config.method.options());
-  const std::string& method = config.method_name();
-  if (task.level != Level::node) {
-    graph_level_parts(parts, method, options, task);
-  } else if (method == "grm") {
-    grm_parts(parts, grm_options(config.method.options(), false), task, measures);
-  } else {
-    backbone_parts(parts, method, options, task, config.train.epochs);
+MemoryEstimate estimate_memory(const MethodRecipe& method, const Task& task, const RunShape& run,
+                               const torch::Device& device) {
+  MemoryEstimate estimate;
+  const auto add = [&](const MemoryUse& use) {
+    const bool host = !device.is_cuda() || use.place != MemoryPlace::numbers;
+    const bool there = device.is_cuda() && use.place != MemoryPlace::host;
+    if (use.bytes <= 0) return;
+    estimate.parts.push_back({use.what, host ? use.bytes : 0, there ? use.bytes : 0});
+  };
+  add({"program", device.is_cuda() ? kCudaProgram : kProgramBytes, MemoryPlace::host});
+  if (device.is_cuda()) add({"context", kCudaContext, MemoryPlace::numbers});
+  add({"data", data_bytes(task), MemoryPlace::topology});
+  const std::optional<MemoryUses> own = method.memory(run);
+  estimate.complete = own.has_value();
+  if (own) {
+    for (const MemoryUse& use : *own) add(use);
   }
-  return parts.estimate;
+  return estimate;
 }
 
 std::string memory_text(double bytes) {
-  const double mib = bytes / memory::kMiB;
+  const double mib = bytes / kMiB;
   return mib < 1000 ? fmt::format("{:.0f} MiB", std::ceil(mib))
                     : fmt::format("{:.1f} GiB", mib / 1024);
 }

@@ -10,7 +10,6 @@
 #include "grm/data/own_data.h"
 #include "grm/graph/device.h"
 #include "grm/train/memory.h"
-#include "memory_parts.h"
 
 namespace grm {
 namespace fs = std::filesystem;
@@ -43,9 +42,9 @@ void add_files(const fs::path& folder, std::vector<std::string>& files) {
 // Bytes of the arrays of a graph.
 double graph_bytes(const Graph& graph) {
   const GraphShape shape = shape_of(graph);
-  return memory::adjacency(shape.edges, shape.nodes, shape.nodes) +
-         memory::adjacency(shape.sparse, shape.nodes, shape.features) +
-         memory::kFloat * shape.nodes * shape.dense;
+  return cost::adjacency(shape.edges, shape.nodes, shape.nodes) +
+         cost::adjacency(shape.sparse, shape.nodes, shape.features) +
+         cost::kFloat * shape.nodes * shape.dense;
 }
 
 // The widest layer: the largest second size of a matrix that the model holds.
@@ -86,7 +85,7 @@ std::vector<std::string> own_input_files(const std::string& path) {
 }
 
 void check_memory_to_read(const std::string& what, const std::vector<std::string>& files) {
-  const double needed = memory::kProgram + memory_to_read(files);
+  const double needed = kProgramBytes + memory_to_read(files);
   const MemoryLimit limit = memory_limit(torch::Device(torch::kCPU));
   if (needed > limit.bytes) refuse("reading " + what, needed, limit);
 }
@@ -110,11 +109,11 @@ void check_memory_to_predict(Model& model, const std::vector<Asked>& data) {
     graphs += graph_bytes(asked.domain.graph);
     // Sets of graphs are predicted some thousand at a time.
     if (model.about().level == Level::node) {
-      pass = std::max(pass, memory::kFloat * kWidest * shape.nodes * widest_layer(model));
+      pass = std::max(pass, cost::kFloat * kWidest * shape.nodes * widest_layer(model));
     }
   }
   const torch::Device device = compute_device();
-  const double needed = graphs + pass + (device.is_cuda() ? 0 : memory::kProgram);
+  const double needed = graphs + pass + (device.is_cuda() ? 0 : kProgramBytes);
   const MemoryLimit limit = memory_limit(device);
   if (needed > limit.bytes) refuse("predicting with " + model.path(), needed, limit);
 }

@@ -29,7 +29,7 @@ TEST(Stages, MarksWithoutARecorderDoNothing) {
   note_size("unseen", 1.0);
   const StageRecorder recorder;
   EXPECT_TRUE(recorder.times().empty());
-  EXPECT_TRUE(recorder.sizes("unseen").empty());
+  EXPECT_TRUE(recorder.sizes().empty());
 }
 
 TEST(Stages, ASecondInANestedStageCountsOnceForTheInnermost) {
@@ -106,9 +106,9 @@ TEST(Stages, SizesAreKeptInOrder) {
   note_size("members", 3.0);
   note_size("rows", 9.0);
   note_size("members", 4.0);
-  EXPECT_EQ(recorder.sizes("members"), (std::vector<double>{3.0, 4.0}));
+  EXPECT_EQ(recorder.sizes().at("members"), (std::vector<double>{3.0, 4.0}));
   recorder.reset();
-  EXPECT_TRUE(recorder.sizes("members").empty());
+  EXPECT_TRUE(recorder.sizes().empty());
 }
 
 TEST(Stages, ResetInsideAStageIsAMistakeOfOurs) {

@@ -14,7 +14,7 @@ namespace {
 using torch::Tensor;
 
 GrmOptions small_options() {
-  GrmOptions options = graph_level_options();
+  GrmOptions options = GraphGrmOptions();
   options.latent = 4;
   options.hidden = 6;
   options.edge_width = 3;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ class StageRecorder {
 
   /// The stages met so far, in the order of their first mark.
   const std::vector<StageTime>& times() const { return times_; }
-  /// What note_size() told under this name, in order.
-  std::vector<double> sizes(const std::string& name) const;
+  /// What note_size() told, by name, in order.
+  const std::map<std::string, std::vector<double>>& sizes() const { return sizes_; }
   /// Forgets times and sizes; no stage may be open.
   void reset();
 
@@ -48,7 +49,7 @@ class StageRecorder {
   std::vector<StageTime> times_;
   std::vector<size_t> open_;  // positions in times_
   Clock::time_point since_;   // of the last mark
-  std::vector<std::pair<std::string, double>> sizes_;
+  std::map<std::string, std::vector<double>> sizes_;
 };
 
 /// Marks a stage from here to the end of the block: `const Stage stage("encode");`.

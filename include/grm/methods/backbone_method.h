@@ -68,18 +68,4 @@ class BackboneMethod : public Method {
   nn::Adam optimiser_;  // over the whole set
 };
 
-/// The recipe of a method from its options and its class: Options has declare(OptionList&), M is
-/// built from (options, view, rng).
-template <class Options, class M>
-class SimpleRecipe final : public MethodRecipe {
- public:
-  void declare(OptionList& list) override { options_.declare(list); }
-  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
-    return std::make_unique<M>(options_, view, rng);
-  }
-
- private:
-  Options options_;
-};
-
 }  // namespace grm

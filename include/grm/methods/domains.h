@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "grm/methods/backbone_cost.h"
 #include "grm/methods/method.h"
 #include "grm/nn/backbone.h"
 
@@ -28,6 +29,14 @@ struct DomainOptions {
   double eerm_weight_decay = 1e-3;
   int64_t editor_memory_mib = 512;
   void declare(OptionList& list);
+  /// Where they come from with this many training graphs; never automatic.
+  DomainSource source(size_t training_graphs) const;
+  /// Domains made of each training graph.
+  double copies(size_t training_graphs) const;
+  /// A pass over all of them in one step, and the editors that make them.
+  Held held(const nn::BackboneOptions& backbone, const RunShape& run) const;
+  /// Smaller editors and fewer views, in the order of all savings.
+  std::vector<Saving> savings() const;
 };
 
 /// Training domains from a TrainView (specification of the node baselines, section 0):

@@ -38,6 +38,9 @@ struct EditorOptions {
   int64_t memory_mib = 512;  // above it the parameters are kept implicitly
 };
 
+/// Bytes of the editors of a graph of n nodes after some number of steps.
+double editor_bytes(const EditorOptions& options, double nodes, double steps);
+
 /// EERM's K graph editors of one graph. Editor k has a parameter B[j, i] for every pair j -> i, and
 /// pi_i(j) = exp(B[j, i]) / sum_j' exp(B[j', i]).
 ///   as_published  S_i holds s distinct sources drawn one after the other from pi_i;

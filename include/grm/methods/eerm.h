@@ -3,12 +3,13 @@
 #include <memory>
 #include <vector>
 
+#include "grm/methods/backbone_cost.h"
 #include "grm/methods/backbone_method.h"
 #include "grm/methods/editors.h"
 
 namespace grm {
 
-struct EermOptions {
+struct EermOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser;
   EditorLaw mode = EditorLaw::as_published;
@@ -23,7 +24,18 @@ struct EermOptions {
   int64_t editor_memory_mib = 512;
   DomainUpdate update = DomainUpdate::mean;
   void declare(OptionList& list);
+  EditorOptions editors() const;
+  std::optional<MemoryUses> memory(const RunShape& run) const;
+  std::optional<WorkCount> work(const RunShape& run) const;
+  std::vector<Saving> savings(const RunShape& run) const;
 };
+
+/// A copy of a graph with edited edges and its operator, in bytes.
+double edited_graph_bytes(nn::Conv conv, const GraphShape& graph, int64_t edits);
+/// The step of EERM: all views of the training graphs that share it, and the editors after some
+/// number of their own steps (below 0: there are none).
+Held eerm_held(const nn::BackboneOptions& backbone, const EditorOptions& editors,
+               const RunShape& run, DomainUpdate update, double editor_steps);
 
 /// Mean and variance (divisor K - 1; 0 for K = 1) of the losses of K views, and the derivative of
 /// variance + beta mean by each of them: 2 (L_k - mean) / (K - 1) + beta / K.

@@ -5,13 +5,14 @@
 
 #include "grm/core/options.h"
 #include "grm/core/rng.h"
+#include "grm/methods/method.h"
 #include "grm/nn/layers.h"
 
 // The pieces of MARIO's model and its views. The method itself is in src/methods/mario.cpp.
 namespace grm {
 
 /// Defaults: the authors' configuration for GOODCora with the word covariate shift.
-struct MarioOptions {
+struct MarioOptions : MethodOptions {
   nn::Conv conv = nn::Conv::kipf;
   int64_t hidden = 128;
   int64_t layers = 2;
@@ -33,6 +34,11 @@ struct MarioOptions {
   double head_lr = 1e-3;
   int64_t head_epochs = 200;
   void declare(OptionList& list);
+  /// Nodes that are contrasted in a graph of n.
+  int64_t contrasted(int64_t nodes) const;
+  std::optional<MemoryUses> memory(const RunShape& run) const;
+  std::optional<WorkCount> work(const RunShape& run) const;
+  std::vector<Saving> savings(const RunShape& run) const;
 };
 
 /// Each stored edge is dropped with probability `share`, every one by its own draw.

@@ -9,6 +9,7 @@
 #include "grm/core/options.h"
 #include "grm/core/rng.h"
 #include "grm/data/task.h"
+#include "grm/methods/cost.h"
 #include "grm/nn/adam.h"
 #include "grm/nn/parameters.h"
 
@@ -83,12 +84,57 @@ class Method {
   virtual void restore_training_state(const std::map<std::string, torch::Tensor>& /*state*/) {}
 };
 
-/// The options of a method and how to build it from them.
+/// What a method tells of itself beside its options. The struct of its options derives from this
+/// and hides what it knows better.
+struct MethodOptions {
+  /// Error(config) for values that contradict each other.
+  void check() const {}
+  /// One full-batch step, unless a method says otherwise.
+  EpochShape epoch(const std::vector<DomainShape>& training) const;
+  /// What a run holds at its peak beside program and data, meant to be right within a factor of
+  /// two. Nothing: nobody knows, so nothing is refused for it.
+  std::optional<MemoryUses> memory(const RunShape& /*run*/) const { return std::nullopt; }
+  /// The operations of an epoch, where there is a formula for the options.
+  std::optional<WorkCount> work(const RunShape& /*run*/) const { return std::nullopt; }
+  /// What can be made smaller to save memory; what changes a result least comes first.
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return {}; }
+};
+
+/// A method ready to be set and built, whatever it is.
 class MethodRecipe {
  public:
   virtual ~MethodRecipe() = default;
   virtual void declare(OptionList& list) = 0;
   virtual std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const = 0;
+  virtual void check() const = 0;
+  virtual EpochShape epoch(const std::vector<DomainShape>& training) const = 0;
+  virtual std::optional<MemoryUses> memory(const RunShape& run) const = 0;
+  virtual std::optional<WorkCount> work(const RunShape& run) const = 0;
+  virtual std::vector<Saving> savings(const RunShape& run) const = 0;
+};
+
+/// The recipe of a method from its options and its class: Options derives from MethodOptions and
+/// has declare(OptionList&), M is built from (options, view, rng).
+template <class Options, class M>
+class SimpleRecipe final : public MethodRecipe {
+ public:
+  void declare(OptionList& list) override { options_.declare(list); }
+  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
+    check();
+    return std::make_unique<M>(options_, view, rng);
+  }
+  void check() const override { options_.check(); }
+  EpochShape epoch(const std::vector<DomainShape>& training) const override {
+    return options_.epoch(training);
+  }
+  std::optional<MemoryUses> memory(const RunShape& run) const override {
+    return options_.memory(run);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const override { return options_.work(run); }
+  std::vector<Saving> savings(const RunShape& run) const override { return options_.savings(run); }
+
+ private:
+  Options options_;
 };
 
 /// Option values in the order in which they are set; "train.x" is an option of the training loop.
@@ -129,6 +175,7 @@ class MethodChoice {
   const std::string& preset() const { return preset_; }
   OptionList& options() { return options_; }
   const OptionList& options() const { return options_; }
+  const MethodRecipe& recipe() const { return *recipe_; }
   /// Options of the training loop that preset and dataset ask for.
   const PresetValues& train_values() const { return train_values_; }
   std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const {

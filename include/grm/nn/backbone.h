@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grm/core/options.h"
+#include "grm/nn/cost.h"
 #include "grm/nn/layers.h"
 
 namespace grm::nn {
@@ -52,6 +53,7 @@ struct BackboneEntry {
   std::unique_ptr<Backbone> (*make)(ParameterSet& set, const std::string& prefix,
                                     const BackboneOptions& options, int64_t features,
                                     int64_t classes);
+  PassCost (*cost)(const BackboneOptions& options, const GraphShape& graph, double classes);
 };
 
 /// The one table of backbones, in the order of their kinds.
@@ -60,5 +62,8 @@ const std::vector<BackboneEntry>& backbones();
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
                                         int64_t classes);
+
+/// One training pass over a graph, as the backbone's own file declares it.
+PassCost backbone_cost(const BackboneOptions& options, const GraphShape& graph, double classes);
 
 }  // namespace grm::nn

@@ -6,6 +6,7 @@
 
 #include "grm/core/options.h"
 #include "grm/graph/batch.h"
+#include "grm/nn/cost.h"
 #include "grm/nn/layers.h"
 
 // Networks on batches of whole graphs.
@@ -52,6 +53,8 @@ class GraphEncoder {
 std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
                                                  const GraphEncoderOptions& options, int64_t width,
                                                  int64_t edge_width);
+/// One training pass over a batch of graphs.
+PassCost graph_encoder_cost(const GraphEncoderOptions& options, const GraphShape& batch);
 
 enum class Pooling { mean, sum, max };
 GRM_WORDS(Pooling, "mean", "sum", "max")

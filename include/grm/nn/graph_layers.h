@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "grm/nn/graph_encoder.h"
 
@@ -82,6 +84,8 @@ struct OgbGcnLayer final : GraphLayer {
 std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, GraphLayerKind kind,
                                              const std::string& name, int64_t in, int64_t out,
                                              int64_t edge_width);
+/// Sizes of the linear maps of such a layer: {in, out} of each.
+std::vector<std::pair<double, double>> graph_layer_maps(GraphLayerKind kind, double in, double out);
 /// The weights that layers of this kind give the messages of a batch, on `device`.
 Messages make_messages(GraphLayerKind kind, const GraphInput& input, torch::Dtype dtype,
                        const torch::Device& device = torch::kCPU);

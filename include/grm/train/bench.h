@@ -7,7 +7,6 @@
 
 #include "grm/core/stages.h"
 #include "grm/train/config.h"
-#include "grm/train/flops.h"
 #include "grm/train/memory.h"
 
 // How fast training is, against what the machine can do at best, measured in the same process.

@@ -8,8 +8,8 @@
 #include "grm/data/task.h"
 #include "grm/train/config.h"
 
-// What a run will need of memory, known before it needs it. The data are there already; operators,
-// influence, activations and what else a method keeps follow from n, E, d and its options.
+// What a run will need of memory, known before it needs it. The data are there already; what a
+// method keeps besides is its own to say (methods/cost.h).
 namespace grm {
 
 struct MemoryPart {
@@ -20,6 +20,7 @@ struct MemoryPart {
 
 struct MemoryEstimate {
   std::vector<MemoryPart> parts;
+  bool complete = true;  // false: the method declares nothing, and this is program and data alone
   double host() const;
   double device() const;
 };
@@ -28,6 +29,13 @@ struct MemoryEstimate {
 /// right within a factor of two.
 MemoryEstimate estimate_memory(const RunConfig& config, const Task& task,
                                const torch::Device& device);
+
+/// The same of a method with its options, for one configuration after the other.
+MemoryEstimate estimate_memory(const MethodRecipe& method, const Task& task, const RunShape& run,
+                               const torch::Device& device);
+
+/// Resident size of the program with libtorch loaded and its threads started, before any data.
+constexpr double kProgramBytes = 210 * cost::kMiB;
 
 /// What this process may hold in all, in bytes, and where the number comes from.
 struct MemoryLimit {

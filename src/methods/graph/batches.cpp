@@ -21,6 +21,12 @@ std::vector<torch::Tensor> epoch_batches(const torch::Tensor& ids, int64_t batch
   return batches;
 }
 
+EpochShape epoch_of_batches(const std::vector<DomainShape>& sets, int64_t batch) {
+  EpochShape epoch = MethodOptions().epoch(sets);
+  epoch.steps = (static_cast<int64_t>(epoch.targets) + batch - 1) / batch;
+  return epoch;
+}
+
 torch::Tensor row_losses(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y) {
   ensure(logits.dim() == 2 && logits.size(0) == y.numel(), "row_losses: a label for every row");
   const torch::Tensor labels = to_place_of(y, logits);

@@ -16,15 +16,13 @@
 #include "grm/methods/graph/contrastive.h"
 #include "grm/methods/graph/model.h"
 #include "grm/methods/graph/split_model.h"
-#include "grm/methods/table.h"
 
 namespace grm::graph_level {
 namespace {
 
-struct CigaOptions {
+struct CigaOptions : GraphMethodOptions {
   SplitOptions split;
   HingeOptions hinge;
-  GraphTrainOptions training;
   double alpha = 4.0;
 
   // The authors' script for SP-Motif with b = 0.9.
@@ -40,6 +38,13 @@ struct CigaOptions {
     training.declare(list);
     list.add("alpha", alpha, {0, 1e6}, "weight of the contrast between causal subgraphs");
   }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return memory_of(split.widest(), run);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return work_of({split.encoder, split.classifier()}, run);
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(split.encoder); }
 };
 
 class Ciga final : public GraphMethod {

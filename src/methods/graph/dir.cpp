@@ -26,7 +26,6 @@
 
 #include "grm/methods/graph/model.h"
 #include "grm/methods/graph/subgraph.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 
 namespace grm::graph_level {
@@ -54,9 +53,8 @@ torch::Tensor spread(Spread form, const torch::Tensor& q) {
 
 namespace {
 
-struct DirOptions {
+struct DirOptions : GraphMethodOptions {
   nn::GraphEncoderOptions predictor{nn::GraphLayerKind::le, 2, 64, 0.0, false, false, true, true};
-  GraphTrainOptions training;
   int64_t extractor_layers = 2;
   int64_t extractor_hidden = 32;
   bool extractor_batch_norm = false;
@@ -104,6 +102,15 @@ struct DirOptions {
   std::vector<int64_t> scorer_widths() const {
     return head_widths(2 * extractor_hidden, scorer_layers, 1);
   }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    // Every causal part meets every confounder of its batch.
+    const double graphs = std::min(static_cast<double>(training.batch), run.training.front().items);
+    return memory_of(predictor, run, 2.5, cost::kFloat * graphs * graphs * run.classes);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return work_of({extractor(), predictor}, run);
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(predictor); }
 };
 
 class Dir final : public GraphMethod {

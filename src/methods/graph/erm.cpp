@@ -6,15 +6,13 @@
 #include <torch/types.h>
 
 #include "grm/methods/graph/model.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 
 namespace grm::graph_level {
 namespace {
 
-struct ErmOptions {
+struct ErmOptions : GraphMethodOptions {
   nn::GraphEncoderOptions encoder;
-  GraphTrainOptions training;
   int64_t head_layers = 2;
 
   void declare(OptionList& list) {
@@ -23,6 +21,11 @@ struct ErmOptions {
     list.add("head_layers", head_layers, {1, 2},
              "linear maps of the head; two have a hidden width of twice the encoder's");
   }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return memory_of(encoder, run, /*passes=*/1.0);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const { return work_of({encoder}, run); }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(encoder); }
 };
 
 class Erm final : public GraphMethod {

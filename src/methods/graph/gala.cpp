@@ -16,7 +16,6 @@
 
 #include "grm/core/error.h"
 #include "grm/methods/graph/contrastive.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 
 namespace grm::graph_level {
@@ -24,10 +23,9 @@ namespace {
 
 constexpr double kSlack = 1e-12;  // in the denominator of the contrast
 
-struct GalaOptions {
+struct GalaOptions : GraphMethodOptions {
   SplitOptions split;
   HingeOptions hinge;
-  GraphTrainOptions training;
   AssistantOptions assistant;
   double alpha = 128.0;
   bool upsample = true;
@@ -51,6 +49,13 @@ struct GalaOptions {
              "additional copies of those graphs; 0: min(right div wrong, 2) copies in all");
     list.add("pe", pe, {0, 1e6}, "epochs before contrast and hinge set in");
   }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return memory_of(split.widest(), run);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return work_of({split.encoder, split.classifier()}, run);
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(split.encoder); }
 };
 
 class Gala final : public GraphMethod {

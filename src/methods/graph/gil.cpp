@@ -27,7 +27,6 @@
 
 #include "grm/methods/graph/model.h"
 #include "grm/methods/graph/subgraph.h"
-#include "grm/methods/table.h"
 #include "grm/ops/sparse.h"
 
 namespace grm::graph_level {
@@ -70,9 +69,8 @@ namespace {
 enum class VariantEncoder { own, shared };
 GRM_WORDS(VariantEncoder, "own", "shared")
 
-struct GilOptions {
+struct GilOptions : GraphMethodOptions {
   nn::GraphEncoderOptions encoder{nn::GraphLayerKind::le, 2, 64, 0.0, false, false, true, true};
-  GraphTrainOptions training;
   int64_t mask_layers = 2;
   int64_t mask_hidden = 32;
   bool mask_batch_norm = false;
@@ -110,6 +108,11 @@ struct GilOptions {
     o.relu_last = false;
     return o;
   }
+  std::optional<MemoryUses> memory(const RunShape& run) const { return memory_of(encoder, run); }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return work_of({mask(), encoder}, run);
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(encoder); }
 };
 
 class Gil final : public GraphMethod {

@@ -22,6 +22,42 @@ void GraphTrainOptions::declare(OptionList& list) {
            "one step per epoch on the mean of all batches' losses, instead of one per batch");
 }
 
+EpochShape GraphMethodOptions::epoch(const std::vector<DomainShape>& sets) const {
+  EpochShape epoch = epoch_of_batches(sets, training.batch);
+  if (training.accumulate) epoch.steps = 1;
+  return epoch;
+}
+
+MemoryUses GraphMethodOptions::memory_of(const nn::GraphEncoderOptions& encoder,
+                                         const RunShape& run, double passes, double besides) const {
+  const DomainShape& set = run.training.front();
+  const double graphs = std::min(static_cast<double>(training.batch), set.items);
+  const PassCost pass =
+      nn::graph_encoder_cost(encoder, share_of(set, graphs / std::max(1.0, set.items)));
+  const double activations = passes * pass.kept + besides;
+  // Without gradients a quarter waits.
+  const double evaluated =
+      static_cast<double>(kEvaluated) / std::max(1.0, graphs) * 0.25 * activations;
+  return {{"activations", std::max(activations, evaluated), MemoryPlace::numbers},
+          {"model", cost::model(passes * pass.parameters), MemoryPlace::numbers}};
+}
+
+WorkCount GraphMethodOptions::work_of(const std::vector<nn::GraphEncoderOptions>& encoders,
+                                      const RunShape& run) {
+  const DomainShape& set = run.training.front();
+  const double share = static_cast<double>(set.counted.numel()) / std::max(1.0, set.items);
+  WorkCount all;
+  for (const nn::GraphEncoderOptions& encoder : encoders) {
+    all.add(nn::graph_encoder_cost(encoder, share_of(set, share)).work);
+  }
+  return all;
+}
+
+std::vector<Saving> GraphMethodOptions::savings_of(const nn::GraphEncoderOptions& encoder) const {
+  return {smaller("batch", training.batch, 8), smaller("hidden", encoder.hidden, 16),
+          smaller("layers", encoder.layers, 2)};
+}
+
 std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes) {
   if (layers == 1) return {in, classes};
   return {in, 2 * in, classes};

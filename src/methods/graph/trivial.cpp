@@ -12,7 +12,6 @@
 #include "grm/core/stages.h"
 #include "grm/graph/batch.h"
 #include "grm/methods/backbone_method.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 #include "grm/ops/sparse.h"
 
@@ -38,7 +37,7 @@ torch::Tensor mean_features(const Graph& set, const torch::Tensor& items) {
   return torch::cat(parts);
 }
 
-struct TrivialOptions {
+struct TrivialOptions : MethodOptions {
   TrivialReads reads = TrivialReads::size;
   // The decay keeps the weights of separable data finite.
   OptimiserOptions optimiser{Optimiser::adam, 0.1, 1e-4};
@@ -48,6 +47,19 @@ struct TrivialOptions {
                 "what the linear model sees of a graph: how many nodes and edges it has, or the "
                 "mean of its node features");
     optimiser.declare(list);
+  }
+  double width(const RunShape& run) const { return reads == TrivialReads::size ? 2 : run.features; }
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    double rows = MethodOptions::epoch(run.training).targets;
+    for (const DomainShape& set : run.evaluated) rows = std::max(rows, set.items);
+    // Inputs in double, less their mean, and in float.
+    return MemoryUses{{"activations", 20 * rows * width(run), MemoryPlace::numbers},
+                      {"model", cost::model(width(run) * run.classes), MemoryPlace::numbers}};
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    WorkCount all;
+    all.product("maps", epoch(run.training).targets, width(run), run.classes, 2);
+    return all;
   }
 };
 

@@ -10,15 +10,13 @@
 #include "grm/core/stages.h"
 #include "grm/graph/random.h"
 #include "grm/methods/graph/batches.h"
+#include "grm/methods/grm/cost.h"
 #include "grm/methods/grm/generated.h"
 #include "grm/methods/grm/model.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 
 namespace grm {
 namespace {
-
-constexpr int64_t kEvaluationGraphs = 128;  // graphs per evaluation batch
 
 class GraphGrm final : public Method {
  public:
@@ -155,8 +153,8 @@ class GraphGrm final : public Method {
     const at::NoGradGuard no_grad;
     nn::Pass pass = nn::Pass::evaluate();
     std::vector<torch::Tensor> parts;
-    for (int64_t begin = 0; begin < items.numel(); begin += kEvaluationGraphs) {
-      const torch::Tensor ids = items.slice(0, begin, begin + kEvaluationGraphs);
+    for (int64_t begin = 0; begin < items.numel(); begin += kEvaluatedGraphs) {
+      const torch::Tensor ids = items.slice(0, begin, begin + kEvaluatedGraphs);
       const PreparedBatch g = model_.prepare(set, ids, /*for_loss=*/false);
       const Posterior q = model_.posterior(model_.encode_domain(*g.own, pass), g, pass);
       std::vector<torch::Tensor> each;
@@ -192,22 +190,10 @@ class GraphGrm final : public Method {
   nn::Adam optimiser_;
 };
 
-class GraphGrmRecipe final : public MethodRecipe {
- public:
-  void declare(OptionList& list) override { options_.declare_graph_level(list); }
-  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
-    options_.check();
-    return std::make_unique<GraphGrm>(options_, view, rng);
-  }
-
- private:
-  GrmOptions options_ = graph_level_options();
-};
-
 }  // namespace
 
 std::unique_ptr<MethodRecipe> make_graph_grm() {
-  return std::make_unique<GraphGrmRecipe>();
+  return std::make_unique<SimpleRecipe<GraphGrmOptions, GraphGrm>>();
 }
 
 }  // namespace grm

@@ -16,18 +16,16 @@
 #include "grm/core/stages.h"
 #include "grm/graph/device.h"
 #include "grm/graph/random.h"
+#include "grm/methods/grm/cost.h"
 #include "grm/methods/grm/generated.h"
 #include "grm/methods/grm/model.h"
-#include "grm/methods/table.h"
 #include "grm/nn/losses.h"
 #include "grm/ops/sparse.h"
 
 namespace grm {
 namespace {
 
-constexpr int64_t kEvaluationBatch = 512;         // ego-nets per evaluation batch
-constexpr int64_t kKeptEvaluationRows = 2000000;  // ego-net nodes kept between evaluations
-constexpr int64_t kExplainedNodes = 200;          // at most, of one explanation (whole)
+constexpr int64_t kExplainedNodes = 200;  // at most, of one explanation (whole)
 
 class Grm final : public Method {
  public:
@@ -49,7 +47,7 @@ class Grm final : public Method {
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    const int64_t steps = steps_per_epoch();
+    const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
     if (device_epoch_) return train_epoch_on_device(epoch, steps);
     std::vector<torch::Tensor> values;  // five for each step and domain, read at the end
     for (int64_t step = 0; step < steps; ++step) {
@@ -132,16 +130,6 @@ class Grm final : public Method {
     }));
   }
 
-  int64_t steps_per_epoch() const {
-    if (options_.scope == Scope::whole) return 1;
-    if (options_.steps > 0) return options_.steps;
-    int64_t largest = 1;
-    for (const Domain& domain : view_.training) {
-      largest = std::max(largest, domain.labels.loss.numel());
-    }
-    return (largest + options_.batch - 1) / options_.batch;
-  }
-
   // Target nodes of one step: a fresh draw of `batch` nodes, or, when an epoch visits every node,
   // the step's share of one permutation.
   torch::Tensor targets(const Domain& domain, int64_t epoch, int64_t step, int64_t steps,
@@ -216,15 +204,15 @@ class Grm final : public Method {
       return sampled.index_select(1, to_place_of(nodes, sampled));
     }
     std::vector<torch::Tensor> parts;
-    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
+    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluatedNets) {
       const PreparedBatch& g = evaluation_batch(graph.edges, evaluation_nodes(nodes, begin));
-      parts.push_back(predict(domain, g, begin / kEvaluationBatch, pass));
+      parts.push_back(predict(domain, g, begin / kEvaluatedNets, pass));
     }
     return torch::cat(parts, 1);
   }
 
   static torch::Tensor evaluation_nodes(const torch::Tensor& nodes, int64_t begin) {
-    return nodes.narrow(0, begin, std::min(kEvaluationBatch, nodes.numel() - begin));
+    return nodes.narrow(0, begin, std::min(kEvaluatedNets, nodes.numel() - begin));
   }
 
   // Class probabilities under S seeded samples of z, [S, rows, C] (Section 6 of the specification);
@@ -261,7 +249,7 @@ class Grm final : public Method {
                           ? model_.prepare(DeviceNets(*edges, on_device(nodes, set_.device()),
                                                       options_.fanout, rng_.stream("evaluate-ego")))
                           : model_.prepare(evaluation_ego(*edges, nodes));
-    if (kept_rows_ + g.batch.rows() > kKeptEvaluationRows) {
+    if (kept_rows_ + g.batch.rows() > kKeptNetRows) {
       passing_ = std::move(g);
       return passing_;
     }
@@ -277,7 +265,7 @@ class Grm final : public Method {
     return nullptr;
   }
   bool all_kept(const AdjacencyPtr& edges, const torch::Tensor& nodes) const {
-    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluationBatch) {
+    for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluatedNets) {
       if (!find_kept(edges, evaluation_nodes(nodes, begin))) return false;
     }
     return true;
@@ -303,22 +291,10 @@ class Grm final : public Method {
   PreparedBatch passing_;
 };
 
-class GrmRecipe final : public MethodRecipe {
- public:
-  void declare(OptionList& list) override { options_.declare(list); }
-  std::unique_ptr<Method> build(const TrainView& view, const Rng& rng) const override {
-    options_.check();
-    return std::make_unique<Grm>(options_, view, rng);
-  }
-
- private:
-  GrmOptions options_;
-};
-
 }  // namespace
 
 std::unique_ptr<MethodRecipe> make_grm() {
-  return std::make_unique<GrmRecipe>();
+  return std::make_unique<SimpleRecipe<GrmOptions, Grm>>();
 }
 
 }  // namespace grm

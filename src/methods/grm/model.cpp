@@ -30,13 +30,9 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
     input_width = 2 * options.hidden;
   }
   if (options.encoder == EncoderKind::gin) {
-    nn::GraphEncoderOptions gin;
-    gin.layers = options.gin_layers;
-    gin.hidden = options.gin_hidden;
-    gin.dropout = options.dropout;
-    gin.virtual_node = options.gin_virtual_node;
-    graph_encoder_ = nn::make_graph_encoder(set, "encoder.gin", gin, input_width, edge_features);
-    input_width = gin.hidden;
+    graph_encoder_ =
+        nn::make_graph_encoder(set, "encoder.gin", options.gin(), input_width, edge_features);
+    input_width = options.gin_hidden;
   }
   encoder_ = std::make_unique<Encoder>(set, options, input_width);
 }

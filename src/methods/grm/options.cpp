@@ -1,6 +1,7 @@
 #include "grm/methods/grm/options.h"
 
 #include "grm/core/error.h"
+#include "grm/methods/graph/batches.h"
 
 namespace grm {
 
@@ -37,7 +38,7 @@ void GrmOptions::declare(OptionList& list) {
   declare_optimiser(list);
 }
 
-void GrmOptions::declare_graph_level(OptionList& list) {
+void GraphGrmOptions::declare(OptionList& list) {
   list.add("batch", batch, {1, 1e9}, "graphs per optimiser step");
   list.choice("encoder_input", encoder_input, {EncoderReads::concat, EncoderReads::raw},
               "node and domain representations concatenated (paper, settings), or the features "
@@ -131,11 +132,40 @@ void GrmOptions::check() const {
   }
 }
 
-GrmOptions graph_level_options() {
-  GrmOptions options;
-  options.batch = 32;
-  options.readout = Readout::mean;
-  return options;
+nn::GraphEncoderOptions GrmOptions::gin() const {
+  nn::GraphEncoderOptions gin;
+  gin.layers = gin_layers;
+  gin.hidden = gin_hidden;
+  gin.dropout = dropout;
+  gin.virtual_node = gin_virtual_node;
+  return gin;
+}
+
+EpochShape GrmOptions::epoch(const std::vector<DomainShape>& training) const {
+  EpochShape epoch;
+  if (scope == Scope::ego && steps > 0) epoch.steps = steps;
+  if (scope == Scope::ego && steps == 0) {
+    int64_t largest = 1;
+    for (const DomainShape& g : training) largest = std::max(largest, g.counted.numel());
+    epoch.steps = (largest + batch - 1) / batch;
+  }
+  for (const DomainShape& g : training) epoch.targets += targets(g, epoch.steps);
+  return epoch;
+}
+
+double GrmOptions::targets(const DomainShape& g, int64_t epoch_steps) const {
+  const int64_t all = g.counted.numel();
+  const bool visits_all = scope == Scope::whole || steps == 0;
+  return static_cast<double>(visits_all ? all : epoch_steps * std::min(batch, all));
+}
+
+GraphGrmOptions::GraphGrmOptions() {
+  batch = 32;
+  readout = Readout::mean;
+}
+
+EpochShape GraphGrmOptions::epoch(const std::vector<DomainShape>& training) const {
+  return graph_level::epoch_of_batches(training, batch);
 }
 
 }  // namespace grm

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "grm/core/rng.h"
-#include "grm/data/task.h"
+#include "grm/methods/method.h"
 #include "grm/nn/graph_encoder.h"
 
 // What all graph-level methods train on: an epoch's batches and the losses of single graphs.
@@ -14,6 +14,8 @@ namespace grm::graph_level {
 
 /// The graphs `ids` (int64 [n]) in random order, cut into batches of `batch`; the last is shorter.
 std::vector<torch::Tensor> epoch_batches(const torch::Tensor& ids, int64_t batch, Stream draws);
+/// One step for each of these batches.
+EpochShape epoch_of_batches(const std::vector<DomainShape>& sets, int64_t batch);
 
 /// The loss of each row, [N]; their mean is nn::supervised_loss. logits: [N, C], y: [N] int64.
 torch::Tensor row_losses(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y);

@@ -19,6 +19,23 @@ struct GraphTrainOptions {
   void declare(OptionList& list);
 };
 
+/// What methods on sets of graphs say of their cost. A step sees `batch` graphs of mean size, and
+/// `passes` stands for its passes of an encoder of the widest kind: an extractor, the causal part
+/// and the rest make two and a half.
+struct GraphMethodOptions : MethodOptions {
+  GraphTrainOptions training;
+  EpochShape epoch(const std::vector<DomainShape>& sets) const;
+
+ protected:
+  MemoryUses memory_of(const nn::GraphEncoderOptions& encoder, const RunShape& run,
+                       double passes = 2.5, double besides = 0.0) const;
+  /// One pass of each encoder over the graphs with labels. A cut graph has at least the nodes of
+  /// one pass in both parts together.
+  static WorkCount work_of(const std::vector<nn::GraphEncoderOptions>& encoders,
+                           const RunShape& run);
+  std::vector<Saving> savings_of(const nn::GraphEncoderOptions& encoder) const;
+};
+
 /// Widths of a head: {in, classes}, or {in, 2 in, classes} with `layers` = 2.
 std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes);
 

@@ -27,6 +27,7 @@ struct SplitOptions {
   double r = 0.25;
   void declare(OptionList& list);
   nn::GraphEncoderOptions classifier() const;  // the encoder's options with width c_dim
+  nn::GraphEncoderOptions widest() const { return c_dim > encoder.hidden ? classifier() : encoder; }
 };
 
 /// The hinge of the spurious head and what it may touch.

@@ -6,6 +6,7 @@
 #include "grm/core/options.h"
 #include "grm/graph/influence.h"
 #include "grm/methods/backbone_method.h"
+#include "grm/nn/graph_encoder.h"
 
 namespace grm {
 
@@ -32,7 +33,7 @@ enum class InfluenceSearch { automatic, exact, sampled, local };
 GRM_WORDS(InfluenceSearch, "auto", "exact", "sampled", "local")
 
 /// Every choice of GRM that the paper states, leaves open, or that we add. Defaults: the paper.
-struct GrmOptions {
+struct GrmOptions : MethodOptions {
   // What is classified.
   Scope scope = Scope::ego;
   std::vector<int64_t> fanout = {20, 0};
@@ -79,10 +80,11 @@ struct GrmOptions {
   int64_t samples = 5;
 
   void declare(OptionList& list);
-  /// Graph level: what concerns ego-nets, large domain graphs and the readout is left out.
-  void declare_graph_level(OptionList& list);
-  /// Error(config) for combinations that contradict each other.
   void check() const;
+  EpochShape epoch(const std::vector<DomainShape>& training) const;
+  std::optional<MemoryUses> memory(const RunShape& run) const;
+  std::optional<WorkCount> work(const RunShape& run) const;
+  std::vector<Saving> savings(const RunShape& run) const;
 
   double effective_alpha() const { return ablation == Ablation::regularisation ? 0.0 : alpha; }
   double effective_beta() const { return ablation == Ablation::invariance ? 0.0 : beta; }
@@ -98,7 +100,12 @@ struct GrmOptions {
     return encoder == EncoderKind::mlp || encoder == EncoderKind::linear;
   }
 
- private:
+  /// The GIN before the heads of encoder = gin.
+  nn::GraphEncoderOptions gin() const;
+
+ protected:
+  /// Target nodes of a domain in all steps of an epoch.
+  double targets(const DomainShape& domain, int64_t steps) const;
   void declare_encoder(OptionList& list, const std::vector<EncoderKind>& kinds);
   void declare_decoder(OptionList& list);
   void declare_losses(OptionList& list);
@@ -106,7 +113,15 @@ struct GrmOptions {
   void declare_optimiser(OptionList& list);
 };
 
-/// Defaults at graph level: batches of 32 graphs, the mean of the node logits is a graph's.
-GrmOptions graph_level_options();
+/// On sets of graphs: batches of 32 graphs, the mean of the node logits is a graph's. What concerns
+/// ego-nets, large domain graphs and the readout is left out.
+struct GraphGrmOptions : GrmOptions {
+  GraphGrmOptions();
+  void declare(OptionList& list);
+  EpochShape epoch(const std::vector<DomainShape>& training) const;
+  std::optional<MemoryUses> memory(const RunShape& run) const;
+  std::optional<WorkCount> work(const RunShape& run) const;
+  std::vector<Saving> savings(const RunShape& run) const;
+};
 
 }  // namespace grm

@@ -1,17 +1,20 @@
+// Sizes that an estimate looks up in the graphs: ego-nets and influential nodes of a few nodes,
+// which stand for all.
+#include <fmt/format.h>
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "grm/graph/local_influence.h"
-#include "memory_parts.h"
+#include "grm/methods/grm/cost.h"
 
-namespace grm::memory {
+namespace grm {
 namespace {
 
-constexpr int64_t kDrawnNets = 64;  // ego-nets that stand for all
-constexpr int64_t kNodes = 8;       // nodes whose V_i^D stand for all
-constexpr int64_t kNeighbours = 3;  // of each, that stand for all of its neighbours
+constexpr int64_t kDrawnNets = 64;          // ego-nets that stand for all
+constexpr int64_t kMeasuredNodes = 8;       // nodes whose V_i^D stand for all
+constexpr int64_t kMeasuredNeighbours = 3;  // of each, that stand for all of its neighbours
 
 // The mean length and the geometric mean of the numbers of shortest paths to a few neighbours of a
 // node, summed up search by search; edges count as undirected.
@@ -91,15 +94,15 @@ class PathSums {
   int64_t searches_ = 0;
 };
 
-double mean_members(const Adjacency& edges, double max_length, double min_paths) {
+double members_of_a_few(const Adjacency& edges, double max_length, double min_paths) {
   const Rng rng(0);
   // A member may be farther than the mean allows from one neighbour, hardly by more than one edge.
   PathSums sums(edges, static_cast<int64_t>(max_length) + 1);
-  const std::vector<int64_t> nodes = rng.stream("members").choose(edges.rows(), kNodes);
+  const std::vector<int64_t> nodes = rng.stream("members").choose(edges.rows(), kMeasuredNodes);
   double total = 0;
   for (const int64_t i : nodes) {
     const int64_t begin = edges.in.offset()[i], degree = edges.in.offset()[i + 1] - begin;
-    for (const int64_t k : rng.stream("members", i).choose(degree, kNeighbours)) {
+    for (const int64_t k : rng.stream("members", i).choose(degree, kMeasuredNeighbours)) {
       sums.search(edges.in.index()[begin + k]);
     }
     // A node whose set is empty has itself and its neighbours.
@@ -111,45 +114,54 @@ double mean_members(const Adjacency& edges, double max_length, double min_paths)
 
 }  // namespace
 
-const BatchShape& Measures::ego(const Domain& domain, const std::vector<int64_t>& fanout,
-                                bool evaluated) {
-  const auto [found, fresh] = ego_.try_emplace({&domain, fanout, evaluated});
-  if (fresh) {
-    Domain counted;
-    counted.graph = domain.graph;
-    counted.labels.loss = evaluated ? domain.labels.evaluate : domain.labels.loss;
-    found->second = ego_shape(counted, fanout, kDrawnNets, kDrawnNets) *
-                    (1.0 / static_cast<double>(kDrawnNets));
-  }
-  return found->second;
+BatchShape ego_shape(const DomainShape& domain, const std::vector<int64_t>& fanout, int64_t count,
+                     int64_t drawn) {
+  const int64_t all = domain.counted.numel();
+  const int64_t wanted = std::min({count, drawn, all});
+  if (wanted == 0) return {};
+  const Rng rng(0);
+  const std::vector<int64_t> chosen = rng.stream("shape-targets").choose(all, wanted);
+  const torch::Tensor targets =
+      domain.counted.index_select(0, torch::tensor(chosen, torch::kInt64));
+  const GraphBatch batch =
+      ego_batch(*domain.edges_of, targets, fanout, rng.stream("shape-neighbours"));
+  return shape_of(batch) * (static_cast<double>(count) / static_cast<double>(wanted));
 }
 
-double Measures::members(const Adjacency& edges, const GrmOptions& options) {
-  const auto [found, fresh] =
-      members_.try_emplace({&edges, options.influence_length, options.influence_paths});
-  if (fresh) {
-    found->second = mean_members(edges, options.influence_length, options.influence_paths);
-  }
-  return found->second;
+BatchShape mean_ego(const RunShape& run, const DomainShape& domain,
+                    const std::vector<int64_t>& fanout) {
+  std::string key = fmt::format("ego {} {}", fmt::ptr(domain.edges_of.get()),
+                                fmt::ptr(domain.counted.data_ptr()));
+  for (const int64_t count : fanout) key += fmt::format(" {}", count);
+  return run.measured<BatchShape>(key, [&] {
+    return ego_shape(domain, fanout, kDrawnNets, kDrawnNets) *
+           (1.0 / static_cast<double>(kDrawnNets));
+  });
 }
 
-double Measures::local_members(const Adjacency& edges, const GrmOptions& options) {
-  const auto [found, fresh] =
-      local_.try_emplace({&edges, options.influence_members, options.influence_neighbours});
-  if (fresh) {
-    InfluenceRule rule;
-    rule.max_length = options.influence_length;
-    rule.min_paths = options.influence_paths;
-    rule.sampled = true;
-    rule.members = options.influence_members;
-    rule.neighbours = options.influence_neighbours;
-    const int64_t count = std::min(kNodes, edges.rows());
+double mean_members(const RunShape& run, const AdjacencyPtr& edges, const GrmOptions& options) {
+  const double length = options.influence_length, paths = options.influence_paths;
+  return run.measured<double>(fmt::format("members {} {} {}", fmt::ptr(edges.get()), length, paths),
+                              [&] { return members_of_a_few(*edges, length, paths); });
+}
+
+double mean_local_members(const RunShape& run, const AdjacencyPtr& edges,
+                          const GrmOptions& options) {
+  InfluenceRule rule;
+  rule.max_length = options.influence_length;
+  rule.min_paths = options.influence_paths;
+  rule.sampled = true;
+  rule.members = options.influence_members;
+  rule.neighbours = options.influence_neighbours;
+  const std::string key =
+      fmt::format("local members {} {} {}", fmt::ptr(edges.get()), rule.members, rule.neighbours);
+  return run.measured<double>(key, [&] {
+    const int64_t count = std::min(kMeasuredNodes, edges->rows());
     const torch::Tensor nodes =
-        torch::tensor(Rng(0).stream("members").choose(edges.rows(), count), torch::kInt64);
-    found->second = static_cast<double>(LocalInfluence(edges, rule).sets(nodes).nnz()) /
-                    static_cast<double>(count);
-  }
-  return found->second;
+        torch::tensor(Rng(0).stream("members").choose(edges->rows(), count), torch::kInt64);
+    return static_cast<double>(LocalInfluence(*edges, rule).sets(nodes).nnz()) /
+           static_cast<double>(count);
+  });
 }
 
-}  // namespace grm::memory
+}  // namespace grm

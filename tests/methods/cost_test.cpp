@@ -1,9 +1,10 @@
-#include "grm/train/flops.h"
-
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
 #include "grm/graph/batch.h"
+#include "grm/methods/grm/cost.h"
+#include "grm/nn/backbone.h"
+#include "methods/small_graph_task.h"
 #include "methods/small_task.h"
 
 namespace grm {
@@ -214,7 +215,7 @@ TEST(BackboneWork, OfAGcnEqualsANaiveCount) {
   naive.over_pairs(*loops, 6, 2);
   naive.product(n, 6, classes, true);
   naive.over_pairs(*loops, classes, 2);
-  EXPECT_DOUBLE_EQ(backbone_work(o, shape_of(domain.graph), classes)->flops(), naive.flops);
+  EXPECT_DOUBLE_EQ(nn::backbone_cost(o, shape_of(domain.graph), classes).work.flops(), naive.flops);
 }
 
 TEST(BackboneWork, OfSageHasAMapOfTheNodeItselfBesides) {
@@ -229,7 +230,7 @@ TEST(BackboneWork, OfSageHasAMapOfTheNodeItselfBesides) {
   }
   naive.over_pairs(*domain.graph.edges, 6, 2);
   naive.over_pairs(*domain.graph.edges, 4, 2);
-  EXPECT_DOUBLE_EQ(backbone_work(o, shape_of(domain.graph), 4)->flops(), naive.flops);
+  EXPECT_DOUBLE_EQ(nn::backbone_cost(o, shape_of(domain.graph), 4).work.flops(), naive.flops);
 }
 
 TEST(BackboneWork, EveryBackboneHasACount) {
@@ -237,25 +238,79 @@ TEST(BackboneWork, EveryBackboneHasACount) {
   for (const nn::BackboneEntry& entry : nn::backbones()) {
     nn::BackboneOptions o;
     o.backbone = entry.kind;
-    const auto count = backbone_work(o, shape_of(domain.graph), 2);
-    ASSERT_TRUE(count) << to_string(entry.kind);
-    EXPECT_GT(count->flops(), 0) << to_string(entry.kind);
-    EXPECT_GT(count->bytes(), 0) << to_string(entry.kind);
+    const PassCost pass = nn::backbone_cost(o, shape_of(domain.graph), 2);
+    EXPECT_GT(pass.work.flops(), 0) << to_string(entry.kind);
+    EXPECT_GT(pass.work.bytes(), 0) << to_string(entry.kind);
+    EXPECT_GT(pass.kept, 0) << to_string(entry.kind);
+    EXPECT_GT(pass.parameters, 0) << to_string(entry.kind);
   }
+}
+
+std::optional<WorkCount> epoch_work(const std::string& method, const Task& task,
+                                    const Settings& settings = {}) {
+  MethodChoice choice(method);
+  for (const auto& [key, value] : settings) choice.options().set("method", key, value);
+  return choice.recipe().work(RunShape(task, 10));
 }
 
 TEST(EpochWork, GrowsWithStepsAndIsMissingWhereThereIsNoFormula) {
   const Task task = test::small_task();
-  RunConfig once("sbm", "grm"), twice("sbm", "grm"), other("sbm", "mario");
-  once.set("method.batch", "10");
-  twice.set("method.batch", "10");
-  twice.set("method.steps", "2");
-  const double one = epoch_work(once, task)->flops(), two = epoch_work(twice, task)->flops();
+  const double one = epoch_work("grm", task, {{"batch", "10"}})->flops();
+  const double two = epoch_work("grm", task, {{"batch", "10"}, {"steps", "2"}})->flops();
   EXPECT_NEAR(two / one, 2.0, 0.05);  // the second draw of targets has other ego-nets
-  EXPECT_FALSE(epoch_work(other, task).has_value());
-  RunConfig exact("sbm", "grm");
-  exact.set("method.domain_encoding", "exact");
-  EXPECT_FALSE(epoch_work(exact, task).has_value());
+  EXPECT_FALSE(epoch_work("grm", task, {{"domain_encoding", "exact"}}).has_value());
+}
+
+// EERM with K views and no step of its editors has K passes of ERM; LiSA without views has one.
+TEST(EpochWork, OfDegenerateCasesIsThatOfErm) {
+  const Task task = test::small_task();
+  const double once = epoch_work("erm", task)->flops();
+  EXPECT_DOUBLE_EQ(epoch_work("eerm", task, {{"views", "4"}, {"inner_steps", "0"}})->flops(),
+                   4 * once);
+  EXPECT_DOUBLE_EQ(epoch_work("lisa", task, {{"views", "0"}})->flops(), once);
+  EXPECT_DOUBLE_EQ(epoch_work("drnn", task, {{"domains", "natural"}})->flops(), once);
+}
+
+Task tasks_of(const MethodEntry& entry, int64_t times) {
+  if (entry.level == Level::node) {
+    Task task = test::small_task();
+    task.training = {test::small_domain(1, 30 * times, "a")};
+    return task;
+  }
+  Task task;
+  task.classes = 2;
+  task.training = {test::small_graphs(1, 8 * times, "a")};
+  task.validation = task.test = {test::small_graphs(2, 8, "b")};
+  return task;
+}
+
+TEST(Registry, EveryMethodDeclaresItsMemoryAndItsWorkAndTheyGrowWithTheData) {
+  for (const MethodEntry& entry : methods()) {
+    SCOPED_TRACE(entry.name + " at level " + to_string(entry.level));
+    const std::unique_ptr<MethodRecipe> recipe = entry.make();
+    OptionList options;
+    recipe->declare(options);
+    const RunShape small(tasks_of(entry, 1), 10), large(tasks_of(entry, 4), 10);
+    const auto bytes = [&](const RunShape& run) {
+      double sum = 0;
+      for (const MemoryUse& use : recipe->memory(run).value()) sum += use.bytes;
+      return sum;
+    };
+    ASSERT_TRUE(recipe->memory(small).has_value());
+    ASSERT_TRUE(recipe->work(small).has_value());
+    EXPECT_GT(bytes(small), 0);
+    EXPECT_GT(bytes(large), bytes(small));
+    EXPECT_GT(recipe->work(large)->flops(), recipe->work(small)->flops());
+    EXPECT_GT(recipe->work(large)->bytes(), recipe->work(small)->bytes());
+    EXPECT_GT(recipe->epoch(large.training).targets, recipe->epoch(small.training).targets);
+    EXPECT_GE(recipe->epoch(small.training).steps, 1);
+    // What is offered to save memory are values that the method takes.
+    for (const Saving& saving : recipe->savings(small)) {
+      for (const Settings& settings : saving) {
+        for (const auto& [key, value] : settings) options.set("method", key, value);
+      }
+    }
+  }
 }
 
 }  // namespace
