@@ -36,10 +36,10 @@ test: setup
 	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure --no-tests=error -O Testing/summary.log; code=$$?; } && \
 	  bash $(CURDIR)/scripts/count_skipped.sh . && exit $$code
 
-# Kernels of a package run on machines other than this one.
+# A package is for other machines: kernels for several processors, no path of this folder.
 deb: SETUP := deb
 deb: setup
-	$(call configure,build-deb,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF -DGRM_CPU_VARIANTS=all)
+	$(call configure,build-deb,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF -DGRM_CPU_VARIANTS=all -DCMAKE_CXX_FLAGS=-fmacro-prefix-map=$(CURDIR)/=)
 	@ninja -C build-deb -j $(JOBS) grm
 	@cd build-deb && cpack > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build-deb/*.deb

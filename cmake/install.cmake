@@ -64,8 +64,8 @@ set(CPACK_DEBIAN_PROGRAM_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
     "graph classifiers that hold up on domains never seen in training
- Trains, compares and explains classifiers of nodes and graphs whose test
- data come from other domains than the training data.")
+Trains, compares and explains classifiers of nodes and graphs whose test
+data come from other domains than the training data.")
 # With the reference BLAS training is four times slower, and ends with other bits.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS libopenblas0-pthread)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "gnuplot-nox, graphviz")

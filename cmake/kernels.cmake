@@ -30,7 +30,7 @@ message(STATUS "Kernels for processors: ${names}")
 # znver3 the kernels give the bits that -march=native gave on the machine of the published results.
 set(tune_v2 generic)
 set(tune_v3 znver3)
-set(tune_v4 icelake-server)
+set(tune_v4 sapphirerapids)
 
 # Adds kernels to a library. All that they define is local but what the library asks for by variant
 # (core/kernel.h): an inline function of the standard library that was compiled for AVX-512 must not

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# build_times.sh [FOLDER]: where the time of the last whole build in FOLDER (default: build) went, as a Markdown table.
-# Made from ninja's log: seconds of all jobs of a part, which on a quiet machine are seconds of one core.
+# build_times.sh [FOLDER [PAGE]]: where the time of the last whole build in FOLDER (default: build) went, as a Markdown
+# table. Made from ninja's log: seconds of all jobs of a part, which on a quiet machine are seconds of one core. With
+# PAGE the table takes the place of the one between the lines "<!-- build times -->" of that file.
 set -euo pipefail
 log=${1:-build}/.ninja_log
-awk -F'\t' '
+page=${2:-}
+table=$(awk -F'\t' '
   NR == 1 { next }
   { begin[$4] = $1; end[$4] = $2 }  # the last time that it was built
   function part(name) {
@@ -34,4 +36,9 @@ awk -F'\t' '
       total += spent[p]
     }
     printf "| all | | %.0f |\n", total
-  }' "$log"
+  }' "$log")
+[ -n "$page" ] || { printf '%s\n' "$table"; exit; }
+awk -v table="$table" '
+  /^<!-- build times -->$/ { print; inside = !inside; if (inside) print table; next }
+  !inside' "$page" > "$page.new"
+mv "$page.new" "$page"

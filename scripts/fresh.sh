@@ -77,5 +77,9 @@ Made by \`scripts/fresh.sh\`.
 | what | time | result |
 |---|---|---|
 $(printf '%s\n' "${rows[@]}")
+
+Where the build spent its time, in seconds of one core:
+
+$(bash scripts/build_times.sh "$folder/build/root/grm/build" 2> /dev/null || echo "(nothing was built)")
 TABLE
 exit $failed

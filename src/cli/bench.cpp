@@ -1,6 +1,8 @@
 #include "grm/train/bench.h"
+#include "grm/core/json.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "grm/core/json.h"
 #include "grm/core/table.h"
 #include "grm/data/dataset.h"
+
+namespace CLI {
+class App;
+}
 
 // Verbs parse and call; all work is the library's. Results go to stdout, talk to stderr.
 namespace grm::cli {

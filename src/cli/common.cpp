@@ -1,6 +1,7 @@
 #include <malloc.h>
 #include <torch/types.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <cstring>

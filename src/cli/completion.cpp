@@ -1,10 +1,12 @@
 // Shell completion, read off the parser itself: a verb or flag that exists is completed.
 #include "completion.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "checks.h"
 #include "cli.h"
+#include "grm/core/json.h"
 #include "grm/core/lists.h"
 #include "grm/methods/method.h"
 #include "grm/report/reproduce.h"

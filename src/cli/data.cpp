@@ -1,11 +1,13 @@
 #include "data.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <map>
 
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/text.h"
 #include "grm/data/describe.h"
 #include "grm/data/own_data.h"

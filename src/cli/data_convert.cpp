@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "data.h"
+#include "grm/core/json.h"
 #include "grm/data/convert.h"
 #include "grm/data/describe.h"
 

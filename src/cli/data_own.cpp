@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 
 #include "data.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json.h"
 #include "grm/core/text.h"
 #include "grm/data/own_data.h"
 

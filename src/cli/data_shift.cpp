@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "checks.h"
 #include "data.h"
+#include "grm/core/json.h"
 #include "grm/core/text.h"
 #include "grm/data/own_data.h"
 #include "grm/data/shift.h"

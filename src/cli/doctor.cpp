@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 #include <torch/version.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json.h"
 #include "grm/core/system/memory.h"
 #include "grm/core/threads.h"
 #include "grm/io/npz.h"

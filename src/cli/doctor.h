@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli.h"
+#include "grm/core/json.h"
 
 namespace grm::cli {
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli.h"
 #include "grm/core/clock.h"
+#include "grm/core/json.h"
 #include "grm/train/constant.h"
 #include "grm/train/explain.h"
 #include "grm/train/trainer.h"

@@ -1,5 +1,6 @@
 // grm: train and compare classifiers that hold up on graphs from domains never seen in training.
 #include <c10/util/Exception.h>
+#include <CLI/CLI.hpp>
 
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 #include "cli.h"
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/start.h"
 #include "grm/core/text.h"
 #include "grm/train/trainer.h"

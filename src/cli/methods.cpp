@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
 #include "cli.h"
+#include "grm/core/json.h"
 #include "grm/core/lists.h"
 #include "grm/methods/method.h"
 #include "grm/train/config.h"

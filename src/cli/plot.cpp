@@ -1,4 +1,7 @@
+#include <CLI/CLI.hpp>
+
 #include "cli.h"
+#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/report/curves.h"
 

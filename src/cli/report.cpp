@@ -1,9 +1,11 @@
+#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "checks.h"
 #include "cli.h"
 #include "grm/core/error.h"
 #include "grm/core/files.h"
+#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/core/text.h"
 #include "grm/report/html_report.h"

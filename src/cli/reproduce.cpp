@@ -2,6 +2,7 @@
 #include "grm/core/lists.h"
 #include "grm/core/text.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

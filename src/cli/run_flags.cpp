@@ -1,5 +1,7 @@
 #include "run_flags.h"
 
+#include <CLI/CLI.hpp>
+
 #include "checks.h"
 #include "grm/core/context.h"
 #include "grm/core/error.h"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "grm/core/json.h"
 #include "grm/core/lists.h"
 #include "grm/core/text.h"
 #include "grm/study/tune.h"

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 
@@ -6,6 +7,7 @@
 #include "cli.h"
 #include "grm/core/clock.h"
 #include "grm/core/error.h"
+#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/constant.h"

@@ -20,7 +20,6 @@ constexpr int64_t kSquare = 4096;
 constexpr double kSeconds = 20.0;  // spent on epochs where their number is not given
 constexpr int64_t kFewest = 5, kMost = 50;
 constexpr int kRatesAnEpoch = 3;
-using cost::kMiB;
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0.0;
@@ -54,7 +53,7 @@ class Bench {
         run_(task, config.train.epochs) {
     const MemoryEstimate estimate = check_memory(config, task, device_);
     report_.memory = estimate.parts;
-    report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / kMiB;
+    report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / cost::kMiB;
     reset_peak_memory(device_);
     TrainView view = task.train_view();
     view.validate = [&task](const Predictor& predict) {
@@ -70,7 +69,7 @@ class Bench {
     if (options_.evaluate && !stopped()) measure_evaluation();
     report_.host_peak_memory_mib = peak_memory_mib();
     report_.peak_memory_mib = device_.is_cuda()
-                                  ? static_cast<double>(device_memory(device_).peak) / kMiB
+                                  ? static_cast<double>(device_memory(device_).peak) / cost::kMiB
                                   : report_.host_peak_memory_mib;
     report_.work = config_.method.recipe().work(run_);
     report_.targets_per_epoch = config_.method.recipe().epoch(run_.training).targets;

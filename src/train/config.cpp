@@ -46,7 +46,7 @@ enum class Section { dataset, method, train };
 GRM_WORDS(Section, "dataset", "method", "train")
 
 Section section_named(const std::string& word) {
-  if (const std::optional<Section> section = value_of<Section>(word)) return *section;
+  if (const std::optional<Section> section = grm::value_of<Section>(word)) return *section;
   fail(ErrorKind::config, "'{}' is not a section{}; the sections are dataset, method, train", word,
        did_you_mean(word, words_of(Section{})));
 }

@@ -10,10 +10,8 @@
 namespace grm {
 namespace {
 
-using cost::kMiB;
-
-constexpr double kCudaProgram = 1500 * kMiB;  // with libtorch's CUDA side, on the host
-constexpr double kCudaContext = 500 * kMiB;   // on the GPU
+constexpr double kCudaProgram = 1500 * cost::kMiB;  // with libtorch's CUDA side, on the host
+constexpr double kCudaContext = 500 * cost::kMiB;   // on the GPU
 
 // Bytes of all distinct tensors of the data.
 class DataBytes {
@@ -97,7 +95,7 @@ MemoryEstimate estimate_memory(const MethodRecipe& method, const Task& task, con
 }
 
 std::string memory_text(double bytes) {
-  const double mib = bytes / kMiB;
+  const double mib = bytes / cost::kMiB;
   return mib < 1000 ? fmt::format("{:.0f} MiB", std::ceil(mib))
                     : fmt::format("{:.1f} GiB", mib / 1024);
 }

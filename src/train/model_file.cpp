@@ -46,7 +46,7 @@ std::string file_of(const std::string& path) {
 
 template <class Kind>
 Kind named(const std::string& word, const std::string& path) {
-  if (const std::optional<Kind> kind = value_of<Kind>(word)) return *kind;
+  if (const std::optional<Kind> kind = grm::value_of<Kind>(word)) return *kind;
   fail(ErrorKind::data, "{}: damaged description: {} is unknown", path, word);
 }
 
@@ -85,7 +85,7 @@ void read_config(ModelAbout& about, const std::string& path) {
   about.method = method["name"];
   about.preset = method["preset"];
   about.symmetrise = dataset["symmetrise"] == kTrue;
-  about.centre = value_of<Centring>(dataset["centre"]).value_or(Centring::none);
+  about.centre = grm::value_of<Centring>(dataset["centre"]).value_or(Centring::none);
   if (about.dataset.empty() || about.method.empty()) {
     fail(ErrorKind::data, "{}: damaged description: its configuration names no dataset or method",
          path);

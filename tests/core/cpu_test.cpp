@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "grm/core/cpu_variant.h"
+
 namespace grm {
 namespace {
 
@@ -109,6 +111,14 @@ TEST(Trust02BlasCore, ThisProcessorIsReadAsTheSystemReadsIt) {
   EXPECT_EQ(cpu.avx2, has("avx2") && has("fma"));
   EXPECT_EQ(cpu.avx512, has("avx512f") && has("avx512cd") && has("avx512bw") && has("avx512dq") &&
                             has("avx512vl"));
+}
+
+TEST(Cpu, KernelsThatRunHereAreThoseOfItsLevel) {
+  const Cpu cpu = this_cpu();
+  EXPECT_TRUE(cpu.level < 3 || cpu.avx2);
+  EXPECT_TRUE(cpu.level < 4 || cpu.avx512);
+  const variants::Variant used = cpu_variant();
+  EXPECT_TRUE(used == variants::plain || used + 1 <= cpu.level) << variant_name(used);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "grm/train/trainer.h"
 #include "support/temp_folder.h"
 
-namespace grm::test {
+namespace grm::test::runs_tests {
 namespace {
 
 const torch::Device kHost(torch::kCPU);
@@ -87,4 +87,4 @@ TEST(Devices, ThatAreNotThereAreRefused) {
 }
 
 }  // namespace
-}  // namespace grm::test
+}  // namespace grm::test::runs_tests

@@ -10,7 +10,7 @@ namespace {
 using test::load_dataset;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Pair = std::pair<int64_t, int64_t>;
+using Citation = std::pair<int64_t, int64_t>;
 
 std::string gzipped(const std::string& text) {
   z_stream stream{};
@@ -77,10 +77,11 @@ TEST_F(ArxivFiles, GraphOfAPeriodHasAllPapersUpToItsEndInFileOrder) {
 
 TEST_F(ArxivFiles, EdgesHaveBothEndsInThePeriodKeepTheirDirectionAndAreMerged) {
   const Task task = load();
-  EXPECT_THAT(test::pairs_of(*task.training[0].graph.edges), ElementsAre(Pair(0, 1), Pair(1, 1)));
+  EXPECT_THAT(test::pairs_of(*task.training[0].graph.edges),
+              ElementsAre(Citation(0, 1), Citation(1, 1)));
   // Papers 0, 1, 3 become 0, 1, 2.
   EXPECT_THAT(test::pairs_of(*task.validation[0].graph.edges),
-              ElementsAre(Pair(0, 1), Pair(1, 2), Pair(2, 2)));
+              ElementsAre(Citation(0, 1), Citation(1, 2), Citation(2, 2)));
   EXPECT_EQ(task.test[2].graph.edges->nnz(), 8);
 }
 

@@ -154,7 +154,7 @@ TEST(OwnPrediction, ArraysNeedTheWidthOfTheModel) {
   EXPECT_THAT(to_vector(domains[0].labels.y), Each(-1));
   EXPECT_EQ(predict(fresh.path(), task).size(), 1u);  // every file of the folder
   // A model of built-in data carries no preprocessing.
-  EXPECT_EQ(load_for_prediction(path, "", "node", 2, 0).size(), 1u);
+  EXPECT_EQ(load_for_prediction(path, "", Level::node, 2, 0).size(), 1u);
   a.list["x"] = test::float_array("(4, 3)", std::vector<float>(12, 1.F));
   fresh.write("new.npz", a.npz());
   EXPECT_THAT(data_error([&] { predict(path, task); }),
@@ -194,7 +194,7 @@ TEST(OwnPrediction, LabelsThatTheModelDoesNotKnowAreNone) {
       write_files(fresh, {{"nodes.csv", "id,label,kind,age\nk,yes,y,9\nl,maybe,x,4\n"},
                           {"edges.csv", "source,target\n"}});
   EXPECT_THAT(to_vector(predict(path, task)[0].labels.y), ElementsAre(1, -1));
-  EXPECT_THAT(data_error([&] { load_for_prediction(path, "{}", "node", 3, 0); }),
+  EXPECT_THAT(data_error([&] { load_for_prediction(path, "{}", Level::node, 3, 0); }),
               HasSubstr("damaged preprocessing"));
   EXPECT_THAT(data_error([&] { predict(path + "/none", task); }), HasSubstr("no such file"));
 }

@@ -146,7 +146,7 @@ TEST(Trust03DenseZeros, StandardisedOnesAreTheSameNumbers) {
     }
     const TrainView view = task.train_view();
     const std::vector<Domain> fresh =
-        load_for_prediction(path, task.preprocessing, "node", view.features, 0);
+        load_for_prediction(path, task.preprocessing, Level::node, view.features, 0);
     ASSERT_EQ(fresh.size(), 3u);
     EXPECT_EQ(fresh[0].graph.x.sparse_width(), kColumns);
     for (const Domain& each : fresh) expect_cells(each.graph.x, each.name[0] - 'a', true);

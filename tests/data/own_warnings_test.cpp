@@ -158,7 +158,7 @@ TEST(Trust08DataCheck, AModelCannotNameTablesOutsideTheFolder) {
   const std::string name = "\"nodes\":\"nodes.csv\"";
   ASSERT_NE(rules.find(name), std::string::npos);
   rules.replace(rules.find(name), name.size(), "\"nodes\":\"../../secret.csv\"");
-  EXPECT_THAT(data_error([&] { load_for_prediction(fresh.path(), rules, "node", 2, 0); }),
+  EXPECT_THAT(data_error([&] { load_for_prediction(fresh.path(), rules, Level::node, 2, 0); }),
               HasSubstr("'../../secret.csv', which lies outside this folder"));
 }
 

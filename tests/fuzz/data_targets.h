@@ -69,7 +69,7 @@ inline void preprocessing(const std::string& path) {
   std::ofstream(folder.file("nodes.csv"))
       << "id,label,d,x,colour\n1,0,a,1,red\n2,1,a,,blue\n3,0,b,3,\n";
   std::ofstream(folder.file("edges.csv")) << "source,target,w\n1,2,1\n1,1,2\n";
-  load_for_prediction(folder.path(), read_file(path), "node", 4, 0);
+  load_for_prediction(folder.path(), read_file(path), Level::node, 4, 0);
 }
 
 inline constexpr Target kTargets[] = {

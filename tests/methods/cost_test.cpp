@@ -7,7 +7,7 @@
 #include "methods/small_graph_task.h"
 #include "methods/small_task.h"
 
-namespace grm {
+namespace grm::cost_tests {
 namespace {
 
 // Multiplications and additions of naive loops, one by one.
@@ -271,16 +271,23 @@ TEST(EpochWork, OfDegenerateCasesIsThatOfErm) {
   EXPECT_DOUBLE_EQ(epoch_work("drnn", task, {{"domains", "natural"}})->flops(), once);
 }
 
-Task tasks_of(const MethodEntry& entry, int64_t times) {
+// A set of graphs, each put together from `times` small ones.
+Domain set_of_graphs(int64_t graphs, int64_t times) {
+  Domain set = test::small_graphs(1, graphs * times, "set");
+  set.graph.parts = set.graph.parts.slice(0, 0, graphs * times + 1, times).contiguous();
+  set.labels.y = set.labels.y.slice(0, 0, graphs).contiguous();
+  set.labels.loss = set.labels.evaluate = torch::arange(graphs);
+  return set;
+}
+
+// What a step holds at graph level grows with the graphs, not with their number.
+Task task_of(const MethodEntry& entry, int64_t times) {
+  Task task = test::small_task();
   if (entry.level == Level::node) {
-    Task task = test::small_task();
     task.training = {test::small_domain(1, 30 * times, "a")};
-    return task;
+  } else {
+    task.training = task.validation = task.test = {set_of_graphs(8 * times, times)};
   }
-  Task task;
-  task.classes = 2;
-  task.training = {test::small_graphs(1, 8 * times, "a")};
-  task.validation = task.test = {test::small_graphs(2, 8, "b")};
   return task;
 }
 
@@ -290,7 +297,7 @@ TEST(Registry, EveryMethodDeclaresItsMemoryAndItsWorkAndTheyGrowWithTheData) {
     const std::unique_ptr<MethodRecipe> recipe = entry.make();
     OptionList options;
     recipe->declare(options);
-    const RunShape small(tasks_of(entry, 1), 10), large(tasks_of(entry, 4), 10);
+    const RunShape small(task_of(entry, 1), 10), large(task_of(entry, 4), 10);
     const auto bytes = [&](const RunShape& run) {
       double sum = 0;
       for (const MemoryUse& use : recipe->memory(run).value()) sum += use.bytes;
@@ -314,4 +321,4 @@ TEST(Registry, EveryMethodDeclaresItsMemoryAndItsWorkAndTheyGrowWithTheData) {
 }
 
 }  // namespace
-}  // namespace grm
+}  // namespace grm::cost_tests

@@ -123,13 +123,14 @@ TEST_F(CigaModel, SumsTheRowsOfTheNodesThatTouchTheUpwardRoundedShareOfEdges) {
           of_first += h[next++];
         }
         const auto unit = [](const Tensor& v) { return v / v.norm().clamp_min(1e-12); };
-        EXPECT_TRUE(torch::allclose(u[b], unit(sum), 1e-4, 1e-5)) << input << r << " graph " << b;
+        EXPECT_TRUE(torch::allclose(u[b], unit(sum), 1e-4, 1e-5))
+            << to_string(input) << r << " graph " << b;
         first_nodes_would_do =
             first_nodes_would_do && torch::allclose(u[b], unit(of_first), 1e-4, 1e-5);
       }
       // The public code pools the first nodes; where nodes are lost that is not the same.
       if (r == 0.25 || r == 0.3) {
-        EXPECT_FALSE(first_nodes_would_do) << input << r;
+        EXPECT_FALSE(first_nodes_would_do) << to_string(input) << r;
       }
     }
   }
@@ -168,7 +169,7 @@ TEST_F(CigaModel, HingeReachesTheExtractorOnlyIfTheOptionSaysSo) {
           EXPECT_FALSE(moved) << name;
         } else if (name == "scorer.linear2.weight" || name == "extractor.embed.weight" ||
                    name == "classifier.embed.weight") {
-          EXPECT_EQ(moved, gradient) << name << " " << input;
+          EXPECT_EQ(moved, gradient) << name << " " << to_string(input);
         }
       }
     }

@@ -219,13 +219,13 @@ TEST(EdgeKl, EveryFloatGivesAFiniteDivergenceAndGradient) {
 }
 
 TEST(EdgeKl, FiniteDifferencesHoldAtExtremeLogits) {
-  constexpr double kStep = 1e-4, kTheta = 0.3;
+  constexpr double kStep = 1e-4, kPrior = 0.3;
   const Tensor s =
       torch::tensor({-80.0, -30.0, -12.0, -1.0, 1.0, 12.0, 30.0, 80.0}, torch::kFloat64);
   const Tensor leaf = s.clone().requires_grad_();
-  ops::edge_kl(leaf, kTheta).sum().backward();
+  ops::edge_kl(leaf, kPrior).sum().backward();
   const Tensor expected =
-      (ops::edge_kl(s + kStep, kTheta) - ops::edge_kl(s - kStep, kTheta)) / (2 * kStep);
+      (ops::edge_kl(s + kStep, kPrior) - ops::edge_kl(s - kStep, kPrior)) / (2 * kStep);
   EXPECT_LE((leaf.grad() - expected).abs().max().item<double>(), 1e-8);
 }
 

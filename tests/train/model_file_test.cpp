@@ -129,7 +129,7 @@ TEST(ModelFile, SaysAllThatPredictionNeeds) {
   task.hashes["nodes.csv"] = "abc";
   task.metric = MetricKind::macro_f1;
   const std::string path = folder.file("run/model.safetensors");
-  write_model(path, config.method.build(task.train_view(), Rng(3)), config, task, 3, 17);
+  write_model(path, *config.method.build(task.train_view(), Rng(3)), config, task, 3, 17);
   const ModelFile file = read_model(folder.file("run"));
   EXPECT_EQ(file.path, path);
   const ModelAbout& about = file.about;

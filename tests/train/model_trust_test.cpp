@@ -99,7 +99,7 @@ TEST_F(Trust16Weights, ThatOverflowGiveNoPredictions) {
     for (auto& entry : tensors) entry.second.fill_(-1e38f);
   });
   Model model = load(path());
-  const Task task = small_config()->dataset.load({});
+  const Task task = small_config().dataset.load({});
   EXPECT_THAT(error_of(ErrorKind::data, [&] { model.predict(task.test[0].graph); }),
               testing::AllOf(HasSubstr(path()), HasSubstr("not numbers")));
 }

@@ -69,8 +69,15 @@ expect_exit 2 "another CPU capability" env ATEN_CPU_CAPABILITY=default \
   "$grm" "${args[@]}" --epochs 100000 --threads 1 --out same --resume --strict
 check "is named" grep -q "cpu_capability: .*, now " err
 
-# Runs of before there were legs: the keys at the top are the first.
+# Kernels of ours for another level of x86-64.
 env_file=$(echo same/sbm/erm/*/env.json)
+cp "$env_file" own
+jq '.legs[-1].kernels = "v9"' own > "$env_file"
+expect_exit 2 "other kernels with --strict" go_on same --threads 1 --strict
+check "are named" grep -q "kernels: v9, now " err
+cp own "$env_file"
+
+# Runs of before there were legs: the keys at the top are the first.
 jq 'del(.legs, .blas_core, .cpu_capability)' "$env_file" > changed
 cp changed "$env_file"
 expect_exit 2 "an old run with other threads" go_on same --threads 2 --strict
