@@ -4,12 +4,12 @@
 
 #include "compare.h"
 #include "grm/graph/batch.h"
-#include "grm/nn/activation.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/generated.h"
-#include "grm/ops/latent.h"
-#include "grm/ops/propagate.h"
-#include "grm/ops/sparse.h"
+#include "nn/activation.h"
+#include "ops/generate.h"
+#include "ops/generated.h"
+#include "ops/latent.h"
+#include "ops/propagate.h"
+#include "ops/sparse.h"
 
 namespace {
 

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "graph/influence.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
 #include "grm/graph/batch.h"
-#include "grm/graph/influence.h"
 
 namespace {
 

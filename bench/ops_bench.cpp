@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "compare.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/messages.h"
-#include "grm/ops/sparse.h"
+#include "ops/generate.h"
+#include "ops/messages.h"
+#include "ops/sparse.h"
 
 namespace {
 

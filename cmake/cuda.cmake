@@ -27,7 +27,7 @@ function(nvcc_objects out)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(
       OUTPUT ${object}
-      COMMAND ${GRM_NVCC} ${nvcc_flags} -I${CMAKE_CURRENT_SOURCE_DIR}/include
+      COMMAND ${GRM_NVCC} ${nvcc_flags} -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/src
               -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source}
       DEPFILE ${object}.d
@@ -56,7 +56,7 @@ if(GRM_BUILD_TESTS)
   file(GLOB selftest_sources CONFIGURE_DEPENDS tests/cuda/*.cu)
   nvcc_objects(selftest_objects ${selftest_sources})
   add_executable(cuda_selftest ${selftest_objects} src/core/cpu/rng_fill.cpp)
-  target_include_directories(cuda_selftest PRIVATE include)
+  target_include_directories(cuda_selftest PRIVATE include src)
   target_compile_definitions(cuda_selftest PRIVATE GRM_CPU_VARIANT=plain)
   set_target_properties(cuda_selftest PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(cuda_selftest PRIVATE grm_cuda_kernels)

@@ -1,6 +1,6 @@
 # grm_flags: include folders, warnings, hardening and libraries of everything but the launcher.
 add_library(grm_flags INTERFACE)
-target_include_directories(grm_flags INTERFACE include ${CMAKE_CURRENT_BINARY_DIR}/generated)
+target_include_directories(grm_flags INTERFACE include src ${CMAKE_CURRENT_BINARY_DIR}/generated)
 target_include_directories(grm_flags SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS} ${FMT_INCLUDE}
                            ${JSON_INCLUDE} ${TOML_INCLUDE} ${CLI11_INCLUDE})
 if(GRM_FMT_LINKS)

@@ -14,7 +14,8 @@ set(fuzz_sanitize -fsanitize=address,undefined -fno-sanitize=vptr,function
 # Without optimisation: compiling takes most of the time of a short fuzzing, and half as long so.
 set(fuzz_flags -std=c++${CMAKE_CXX_STANDARD} -O0 -g1 -fno-omit-frame-pointer ${fuzz_sanitize}
     -fsanitize=fuzzer-no-link -Wno-unknown-pragmas
-    -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/tests
+    -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/src
+    -I${CMAKE_CURRENT_SOURCE_DIR}/tests
     -I${CMAKE_CURRENT_BINARY_DIR}/generated ${torch_flags})
 foreach(folder ${TORCH_INCLUDE_DIRS} ${FMT_INCLUDE} ${JSON_INCLUDE} ${TOML_INCLUDE})
   if(NOT folder STREQUAL "/usr/include")

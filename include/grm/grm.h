@@ -13,5 +13,8 @@
 // Mistakes of the caller are thrown as grm::Error with a kind and a message.
 #include "grm/core/context.h"
 #include "grm/core/error.h"
+#include "grm/core/threads.h"
+#include "grm/data/own_data.h"
+#include "grm/train/explain_runs.h"
 #include "grm/train/predict.h"
 #include "grm/version.h"

@@ -1,18 +1,18 @@
-#include "grm/train/bench.h"
-#include "grm/core/json.h"
+#include "train/bench.h"
+#include "core/json.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 
-#include "checks.h"
-#include "cli.h"
+#include "cli/checks.h"
+#include "cli/cli.h"
+#include "cli/run_flags.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
-#include "grm/train/memory_input.h"
 #include "grm/version.h"
-#include "run_flags.h"
+#include "train/memory_input.h"
 
 namespace grm::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "checks.h"
+#include "cli/checks.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "grm/core/lists.h"
+#include "cli/terminal.h"
+#include "core/lists.h"
+#include "core/text.h"
 #include "grm/core/options.h"
-#include "grm/core/text.h"
-#include "terminal.h"
 
 namespace grm::cli {
 namespace {

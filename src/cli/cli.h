@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "grm/core/table.h"
+#include "core/table.h"
 #include "grm/data/dataset.h"
 
 namespace CLI {

@@ -7,17 +7,17 @@
 #include <cstring>
 #include <fstream>
 
-#include "checks.h"
-#include "cli.h"
-#include "grm/core/clock.h"
+#include "cli/checks.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
 #include "grm/core/log.h"
-#include "grm/core/text.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
-#include "terminal.h"
 
 namespace grm::cli {
 namespace {

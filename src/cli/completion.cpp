@@ -1,16 +1,16 @@
 // Shell completion, read off the parser itself: a verb or flag that exists is completed.
-#include "completion.h"
+#include "cli/completion.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "checks.h"
-#include "cli.h"
-#include "grm/core/json.h"
-#include "grm/core/lists.h"
+#include "cli/checks.h"
+#include "cli/cli.h"
+#include "core/json.h"
+#include "core/lists.h"
 #include "grm/methods/method.h"
-#include "grm/report/reproduce.h"
-#include "grm/study/spec.h"
+#include "report/reproduce.h"
+#include "study/spec.h"
 
 namespace grm::cli {
 namespace {

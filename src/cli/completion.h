@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "settings.h"
+#include "cli/settings.h"
 
 namespace grm::cli {
 

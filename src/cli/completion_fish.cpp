@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "completion.h"
-#include "grm/core/text.h"
+#include "cli/completion.h"
+#include "core/text.h"
 
 namespace grm::cli {
 namespace {

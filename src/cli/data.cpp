@@ -1,4 +1,4 @@
-#include "data.h"
+#include "cli/data.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <map>
 
+#include "cli/terminal.h"
+#include "core/json.h"
+#include "core/text.h"
+#include "data/describe.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/text.h"
-#include "grm/data/describe.h"
 #include "grm/data/own_data.h"
-#include "terminal.h"
 
 namespace grm::cli {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "grm/data/own_data.h"
 
 namespace grm::cli {

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "data.h"
-#include "grm/core/json.h"
-#include "grm/data/convert.h"
-#include "grm/data/describe.h"
+#include "cli/data.h"
+#include "core/json.h"
+#include "data/convert.h"
+#include "data/describe.h"
 
 namespace grm::cli {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <filesystem>
 
-#include "data.h"
+#include "cli/data.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
-#include "grm/core/text.h"
 #include "grm/data/own_data.h"
 
 namespace grm::cli {

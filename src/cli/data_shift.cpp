@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "checks.h"
-#include "data.h"
-#include "grm/core/json.h"
-#include "grm/core/text.h"
+#include "cli/checks.h"
+#include "cli/data.h"
+#include "cli/terminal.h"
+#include "core/json.h"
+#include "core/text.h"
+#include "data/shift.h"
 #include "grm/data/own_data.h"
-#include "grm/data/shift.h"
-#include "terminal.h"
 
 namespace grm::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "doctor.h"
+#include "cli/doctor.h"
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
@@ -12,14 +12,14 @@
 #include <fstream>
 #include <thread>
 
+#include "cli/terminal.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/system/memory.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
-#include "grm/core/system/memory.h"
 #include "grm/core/threads.h"
-#include "grm/io/npz.h"
 #include "grm/version.h"
-#include "terminal.h"
+#include "io/npz.h"
 
 namespace grm::cli {
 namespace {

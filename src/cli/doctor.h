@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli.h"
-#include "grm/core/json.h"
+#include "cli/cli.h"
+#include "core/json.h"
 
 namespace grm::cli {
 

@@ -10,12 +10,12 @@
 #include <fstream>
 #include <set>
 
-#include "doctor.h"
-#include "grm/core/clock.h"
-#include "grm/core/cpu.h"
-#include "grm/core/cpu_variant.h"
+#include "cli/doctor.h"
+#include "core/clock.h"
+#include "core/cpu.h"
+#include "core/cpu_variant.h"
 #include "grm/core/threads.h"
-#include "grm/train/run_folder.h"
+#include "train/run_folder.h"
 
 namespace grm::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "doctor.h"
+#include "cli/doctor.h"
+#include "core/files.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
 
 namespace grm::cli {
 namespace {

@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cli.h"
-#include "grm/core/clock.h"
-#include "grm/core/json.h"
-#include "grm/train/constant.h"
-#include "grm/train/explain.h"
-#include "grm/train/trainer.h"
-#include "reliability.h"
-#include "terminal.h"
+#include "cli/cli.h"
+#include "cli/reliability.h"
+#include "cli/terminal.h"
+#include "core/clock.h"
+#include "core/json.h"
+#include "train/constant.h"
+#include "train/explain.h"
+#include "train/trainer.h"
 
 namespace grm::cli {
 namespace {

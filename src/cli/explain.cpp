@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks.h"
-#include "cli.h"
+#include "cli/checks.h"
+#include "cli/cli.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
 #include "grm/core/log.h"
-#include "grm/report/explain_files.h"
-#include "grm/report/figure.h"
+#include "report/explain_files.h"
+#include "report/figure.h"
 
 namespace grm::cli {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cli.h"
-#include "grm/core/files.h"
+#include "cli/cli.h"
+#include "core/files.h"
 
 namespace grm::cli {
 namespace {

@@ -1,9 +1,9 @@
 // Room for threads under limits of memory.
 #include <torch/types.h>
 
-#include "cli.h"
+#include "cli/cli.h"
+#include "core/start.h"
 #include "grm/core/error.h"
-#include "grm/core/start.h"
 #include "grm/core/threads.h"
 
 namespace grm::cli {

@@ -13,15 +13,15 @@
 #include <filesystem>
 #include <new>
 
-#include "cli.h"
+#include "cli/cli.h"
+#include "cli/suggest.h"
+#include "cli/terminal.h"
+#include "core/json.h"
+#include "core/start.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/start.h"
-#include "grm/core/text.h"
-#include "grm/train/trainer.h"
 #include "grm/version.h"
-#include "suggest.h"
-#include "terminal.h"
+#include "train/trainer.h"
 
 namespace {
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "cli.h"
-#include "grm/core/json.h"
-#include "grm/core/lists.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+#include "core/json.h"
+#include "core/lists.h"
 #include "grm/methods/method.h"
 #include "grm/train/config.h"
-#include "terminal.h"
 
 namespace grm::cli {
 namespace {

@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
 
-#include "cli.h"
-#include "grm/core/json.h"
+#include "cli/cli.h"
+#include "core/json.h"
 #include "grm/core/log.h"
-#include "grm/report/curves.h"
+#include "report/curves.h"
 
 namespace grm::cli {
 namespace {

@@ -8,16 +8,16 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli.h"
-#include "grm/core/clock.h"
+#include "cli/cli.h"
+#include "cli/run_flags.h"
+#include "cli/terminal.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
 #include "grm/core/log.h"
-#include "grm/train/memory_input.h"
 #include "grm/train/predict.h"
-#include "run_flags.h"
-#include "terminal.h"
+#include "train/memory_input.h"
 
 namespace grm::cli {
 namespace {

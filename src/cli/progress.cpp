@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "cli/progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cli.h"
-#include "terminal.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
 
 namespace grm::cli {
 namespace {

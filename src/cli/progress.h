@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "grm/core/clock.h"
-#include "grm/train/trainer.h"
+#include "core/clock.h"
+#include "train/trainer.h"
 
 namespace grm::cli {
 

@@ -1,9 +1,9 @@
-#include "reliability.h"
+#include "cli/reliability.h"
 
 #include <fmt/format.h>
 
-#include "cli.h"
-#include "terminal.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
 
 namespace grm::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "grm/core/json.h"
-#include "grm/train/calibration.h"
+#include "core/json.h"
+#include "train/calibration.h"
 
 namespace grm::cli {
 

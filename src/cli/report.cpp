@@ -1,16 +1,16 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "checks.h"
-#include "cli.h"
+#include "cli/checks.h"
+#include "cli/cli.h"
+#include "cli/study_table.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
 #include "grm/core/log.h"
-#include "grm/core/text.h"
-#include "grm/report/html_report.h"
-#include "grm/study/spec.h"
-#include "study_table.h"
+#include "report/html_report.h"
+#include "study/spec.h"
 
 namespace grm::cli {
 namespace {

@@ -1,18 +1,18 @@
-#include "grm/report/reproduce.h"
-#include "grm/core/lists.h"
-#include "grm/core/text.h"
+#include "report/reproduce.h"
+#include "core/lists.h"
+#include "core/text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
-#include "checks.h"
+#include "cli/checks.h"
+#include "cli/study.h"
+#include "cli/study_table.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/core/options.h"
-#include "study.h"
-#include "study_table.h"
 
 namespace grm::cli {
 namespace {

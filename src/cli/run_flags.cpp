@@ -1,13 +1,13 @@
-#include "run_flags.h"
+#include "cli/run_flags.h"
 
 #include <CLI/CLI.hpp>
 
-#include "checks.h"
+#include "cli/checks.h"
+#include "cli/settings.h"
+#include "core/files.h"
 #include "grm/core/context.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/train/memory.h"
-#include "settings.h"
+#include "train/memory.h"
 
 namespace grm::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "settings.h"
+#include "cli/settings.h"
 
 #include <algorithm>
 
-#include "grm/core/lists.h"
+#include "core/lists.h"
 #include "grm/data/dataset.h"
 #include "grm/methods/method.h"
 #include "grm/train/config.h"

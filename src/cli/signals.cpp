@@ -5,7 +5,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 namespace grm::cli {
 namespace {

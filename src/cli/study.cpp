@@ -1,16 +1,16 @@
-#include "study.h"
-#include "grm/core/json.h"
+#include "cli/study.h"
+#include "core/json.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
 
-#include "checks.h"
+#include "cli/checks.h"
+#include "core/text.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
-#include "grm/core/text.h"
-#include "grm/study/tune.h"
+#include "study/tune.h"
 
 namespace grm::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "cli.h"
-#include "grm/core/clock.h"
-#include "grm/study/runner.h"
+#include "cli/cli.h"
+#include "core/clock.h"
+#include "study/runner.h"
 
 namespace grm::cli {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "grm/core/text.h"
-#include "study.h"
-#include "terminal.h"
+#include "cli/study.h"
+#include "cli/terminal.h"
+#include "core/text.h"
 
 namespace grm::cli {
 

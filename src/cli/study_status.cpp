@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "grm/core/json.h"
-#include "grm/core/lists.h"
-#include "grm/core/text.h"
-#include "grm/study/tune.h"
-#include "study.h"
-#include "terminal.h"
+#include "cli/study.h"
+#include "cli/terminal.h"
+#include "core/json.h"
+#include "core/lists.h"
+#include "core/text.h"
+#include "study/tune.h"
 
 namespace grm::cli {
 namespace {

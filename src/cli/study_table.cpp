@@ -3,13 +3,13 @@
 
 #include <cstdio>
 
-#include "checks.h"
+#include "cli/checks.h"
+#include "cli/study_table.h"
+#include "cli/terminal.h"
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/report/published.h"
-#include "grm/study/store.h"
-#include "study_table.h"
-#include "terminal.h"
+#include "report/published.h"
+#include "study/store.h"
 
 namespace grm::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "cli.h"
-#include "grm/report/reproduce.h"
-#include "grm/study/store.h"
+#include "cli/cli.h"
+#include "report/reproduce.h"
+#include "study/store.h"
 
 namespace grm::cli {
 

@@ -1,15 +1,15 @@
-#include "suggest.h"
+#include "cli/suggest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "cli/settings.h"
+#include "cli/terminal.h"
 #include "grm/core/options.h"
 #include "grm/data/dataset.h"
 #include "grm/methods/method.h"
-#include "settings.h"
-#include "terminal.h"
 
 namespace grm::cli {
 namespace {

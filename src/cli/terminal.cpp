@@ -1,4 +1,4 @@
-#include "terminal.h"
+#include "cli/terminal.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "grm/core/text.h"
+#include "core/text.h"
 
 namespace grm::cli {
 namespace {

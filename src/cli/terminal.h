@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "grm/core/text.h"
+#include "core/text.h"
 
 // What a terminal can show: colour, a bar, and how much fits on a line.
 namespace grm::cli {

@@ -3,21 +3,21 @@
 
 #include <cstdio>
 
-#include "checks.h"
-#include "cli.h"
-#include "grm/core/clock.h"
+#include "cli/checks.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/run_flags.h"
+#include "cli/terminal.h"
+#include "core/clock.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
-#include "grm/train/constant.h"
-#include "grm/train/divergence.h"
-#include "grm/train/memory.h"
-#include "grm/train/memory_input.h"
-#include "grm/train/summary.h"
-#include "progress.h"
-#include "run_flags.h"
-#include "terminal.h"
+#include "train/constant.h"
+#include "train/divergence.h"
+#include "train/memory.h"
+#include "train/memory_input.h"
+#include "train/summary.h"
 
 namespace grm::cli {
 namespace {

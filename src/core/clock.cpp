@@ -1,4 +1,4 @@
-#include "grm/core/clock.h"
+#include "core/clock.h"
 
 #include <sys/resource.h>
 

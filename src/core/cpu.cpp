@@ -1,4 +1,4 @@
-#include "grm/core/cpu.h"
+#include "core/cpu.h"
 
 #include <strings.h>
 

@@ -1,8 +1,8 @@
-#include "grm/core/cpu_variant.h"
+#include "core/cpu_variant.h"
 
 #include <cstdlib>
 
-#include "grm/core/cpu.h"
+#include "core/cpu.h"
 #include "grm/core/error.h"
 
 namespace grm {

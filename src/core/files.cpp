@@ -1,4 +1,4 @@
-#include "grm/core/files.h"
+#include "core/files.h"
 
 #include <fcntl.h>
 #include <pwd.h>

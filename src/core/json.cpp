@@ -1,4 +1,4 @@
-#include "grm/core/json.h"
+#include "core/json.h"
 
 #include <bitset>
 #include <cstdint>

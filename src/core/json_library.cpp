@@ -1,5 +1,5 @@
 // The templates of the JSON library, compiled for everybody else.
-#include "grm/core/json.h"
+#include "core/json.h"
 
 namespace grm {
 

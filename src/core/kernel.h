@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "grm/core/cpu_variant.h"
+#include "core/cpu_variant.h"
 
 // A kernel is declared once, in the kernels.h of its station, as a type that names its arguments:
 //

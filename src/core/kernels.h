@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernel.h"
+#include "core/kernel.h"
 
 namespace grm::kernels {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/toml_text.h"
 #include "grm/core/error.h"
-#include "grm/core/toml_text.h"
 
 namespace grm {
 namespace {

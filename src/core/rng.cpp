@@ -5,8 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "core/kernels.h"
 #include "grm/core/threads.h"
-#include "kernels.h"
 
 namespace grm {
 

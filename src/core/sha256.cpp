@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/core/stages.h"
+#include "core/stages.h"
 
 #include <algorithm>
 

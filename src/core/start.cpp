@@ -1,4 +1,4 @@
-#include "grm/core/start.h"
+#include "core/start.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <tuple>
 
-#include "grm/core/cpu.h"
+#include "core/cpu.h"
 
 namespace grm {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "grm/core/text.h"
+#include "core/text.h"
 
 namespace grm {
 namespace {

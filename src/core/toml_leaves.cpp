@@ -1,12 +1,12 @@
-#include "grm/core/toml_leaves.h"
+#include "core/toml_leaves.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "core/toml_library.h"
 #include "grm/core/error.h"
-#include "grm/core/toml_library.h"
 
 namespace grm {
 namespace {

@@ -1,5 +1,5 @@
 #define TOML_IMPLEMENTATION
-#include "grm/core/toml_library.h"
+#include "core/toml_library.h"
 
 namespace grm {
 

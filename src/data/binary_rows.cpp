@@ -1,11 +1,11 @@
-#include "binary_rows.h"
+#include "data/binary_rows.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
+#include "data/sources.h"
 #include "grm/core/error.h"
-#include "sources.h"
 
 namespace grm {
 namespace {

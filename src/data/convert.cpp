@@ -1,4 +1,4 @@
-#include "grm/data/convert.h"
+#include "data/convert.h"
 
 #include <torch/types.h>
 
@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <set>
 
+#include "core/files.h"
+#include "core/lists.h"
+#include "core/toml_text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/lists.h"
 #include "grm/core/log.h"
-#include "grm/core/toml_text.h"
-#include "grm/io/npz_write.h"
+#include "io/npz_write.h"
 
 namespace grm {
 namespace fs = std::filesystem;

@@ -1,12 +1,12 @@
 // Cora (Planetoid files) under the artificial shift: features and shift side by side, or mixed.
 #include <torch/types.h>
 
-#include "binary_rows.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/data/spurious.h"
-#include "grm/io/planetoid.h"
-#include "makers.h"
-#include "sources.h"
+#include "data/binary_rows.h"
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/sources.h"
+#include "data/spurious.h"
+#include "io/planetoid.h"
 
 namespace grm {
 namespace {

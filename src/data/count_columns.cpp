@@ -1,4 +1,4 @@
-#include "count_columns.h"
+#include "data/count_columns.h"
 
 #include <torch/types.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "stored_numbers.h"
+#include "data/stored_numbers.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "domain_classifier.h"
+#include "data/domain_classifier.h"
 
 #include <torch/types.h>
 

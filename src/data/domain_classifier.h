@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "data/item_rows.h"
 #include "grm/core/rng.h"
 #include "grm/data/task.h"
-#include "item_rows.h"
 
 namespace grm {
 

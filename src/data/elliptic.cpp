@@ -4,12 +4,12 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/sources.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/io/csv.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/csv.h"
 
 namespace grm {
 namespace {

@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/sources.h"
 #include "grm/core/error.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/io/mat.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/mat.h"
 
 namespace grm {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "digest.h"
-#include "grm/core/files.h"
-#include "grm/data/describe.h"
+#include "core/files.h"
+#include "data/describe.h"
+#include "data/digest.h"
 
 namespace grm {
 

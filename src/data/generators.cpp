@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "data/spurious.h"
 #include "grm/core/error.h"
-#include "grm/data/spurious.h"
 
 namespace grm {
 namespace {

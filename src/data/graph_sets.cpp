@@ -1,11 +1,11 @@
-#include "grm/data/graph_sets.h"
+#include "data/graph_sets.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/io/csv.h"
+#include "io/csv.h"
 
 namespace grm {
 namespace {

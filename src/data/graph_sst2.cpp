@@ -16,12 +16,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "data/graph_sets.h"
+#include "data/makers.h"
+#include "data/sources.h"
 #include "grm/core/error.h"
-#include "grm/data/graph_sets.h"
-#include "grm/io/csv.h"
-#include "grm/io/planetoid.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/csv.h"
+#include "io/planetoid.h"
 
 namespace grm {
 namespace {

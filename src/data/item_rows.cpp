@@ -1,4 +1,4 @@
-#include "item_rows.h"
+#include "data/item_rows.h"
 
 #include <torch/types.h>
 

@@ -6,15 +6,15 @@
 #include <cmath>
 #include <vector>
 
+#include "data/graph_sets.h"
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/slic.h"
+#include "data/sources.h"
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
-#include "grm/data/graph_sets.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/data/slic.h"
-#include "grm/io/idx.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/idx.h"
 
 namespace grm {
 namespace {

@@ -9,12 +9,12 @@
 #include <array>
 #include <numeric>
 
+#include "data/graph_sets.h"
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/sources.h"
 #include "grm/core/error.h"
-#include "grm/data/graph_sets.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/io/csv.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/csv.h"
 
 namespace grm {
 namespace {

@@ -1,12 +1,12 @@
-#include "grm/data/parsed_cache.h"
+#include "data/parsed_cache.h"
 
 #include <torch/types.h>
 
 #include <filesystem>
 
-#include "digest.h"
+#include "core/files.h"
+#include "data/digest.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/core/log.h"
 
 namespace grm {

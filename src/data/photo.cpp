@@ -1,13 +1,13 @@
 // Amazon Photo (one .npz of compressed rows) under the artificial shift.
 #include <torch/types.h>
 
-#include "binary_rows.h"
+#include "data/binary_rows.h"
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/sources.h"
+#include "data/spurious.h"
 #include "grm/core/error.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/data/spurious.h"
-#include "grm/io/npz.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/npz.h"
 
 namespace grm {
 namespace {

@@ -1,12 +1,12 @@
 #include <torch/types.h>
 
+#include "core/text.h"
+#include "data/graph_sets.h"
+#include "data/makers.h"
+#include "data/own/entry.h"
 #include "grm/core/error.h"
-#include "grm/core/text.h"
 #include "grm/data/dataset.h"
-#include "grm/data/graph_sets.h"
 #include "grm/data/own_data.h"
-#include "makers.h"
-#include "own/entry.h"
 
 namespace grm {
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
+#include "data/makers.h"
+#include "data/spurious.h"
 #include "grm/core/error.h"
-#include "grm/data/spurious.h"
-#include "makers.h"
 
 namespace grm {
 namespace {

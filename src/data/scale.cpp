@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/makers.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
-#include "makers.h"
 
 namespace grm {
 namespace {

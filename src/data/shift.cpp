@@ -1,15 +1,15 @@
-#include "grm/data/shift.h"
+#include "data/shift.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "count_columns.h"
-#include "domain_classifier.h"
+#include "data/count_columns.h"
+#include "data/domain_classifier.h"
+#include "data/shift_measures.h"
+#include "data/shift_words.h"
 #include "grm/core/error.h"
-#include "shift_measures.h"
-#include "shift_words.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "shift_measures.h"
+#include "data/shift_measures.h"
 
 #include <torch/types.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "grm/data/describe.h"
-#include "stored_numbers.h"
+#include "data/describe.h"
+#include "data/stored_numbers.h"
 
 namespace grm {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "grm/data/shift.h"
+#include "data/shift.h"
 
 namespace grm {
 

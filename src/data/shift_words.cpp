@@ -1,4 +1,4 @@
-#include "shift_words.h"
+#include "data/shift_words.h"
 
 #include <torch/types.h>
 

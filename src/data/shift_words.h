@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grm/data/shift.h"
+#include "data/shift.h"
 
 namespace grm {
 

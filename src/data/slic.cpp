@@ -1,6 +1,6 @@
 // Not among the kernels in cpu/: a fused multiply-add rounds otherwise, and on images with large
 // flat parts equal distances are common, so one different rounding moves pixels.
-#include "grm/data/slic.h"
+#include "data/slic.h"
 
 #include <algorithm>
 #include <array>

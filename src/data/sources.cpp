@@ -1,4 +1,4 @@
-#include "sources.h"
+#include "data/sources.h"
 
 #include <fmt/ranges.h>
 #include <torch/types.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/io/csv.h"
+#include "io/csv.h"
 
 namespace grm {
 namespace {

@@ -18,10 +18,10 @@
 #include <algorithm>
 #include <array>
 
+#include "data/graph_sets.h"
+#include "data/makers.h"
+#include "data/spmotif_shapes.h"
 #include "grm/core/error.h"
-#include "grm/data/graph_sets.h"
-#include "makers.h"
-#include "spmotif_shapes.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "spmotif_shapes.h"
+#include "data/spmotif_shapes.h"
 
 #include <algorithm>
 #include <set>

@@ -1,11 +1,11 @@
-#include "grm/data/spurious.h"
+#include "data/spurious.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
+#include "data/describe.h"
 #include "grm/core/error.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

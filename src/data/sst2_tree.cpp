@@ -5,10 +5,10 @@
 
 #include <array>
 
-#include "grm/data/graph_sets.h"
-#include "grm/io/sst2_graph.h"
-#include "makers.h"
-#include "sources.h"
+#include "data/graph_sets.h"
+#include "data/makers.h"
+#include "data/sources.h"
+#include "io/sst2_graph.h"
 
 namespace grm {
 namespace {

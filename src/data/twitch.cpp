@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 
+#include "data/makers.h"
+#include "data/parsed_cache.h"
+#include "data/sources.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
-#include "grm/data/parsed_cache.h"
-#include "grm/io/csv.h"
-#include "grm/io/json_lists.h"
-#include "makers.h"
-#include "sources.h"
+#include "io/csv.h"
+#include "io/json_lists.h"
 
 namespace grm {
 namespace {

@@ -4,10 +4,10 @@
 #include <memory>
 #include <numeric>
 
+#include "core/stages.h"
+#include "graph/scratch_pool.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/core/threads.h"
-#include "scratch_pool.h"
 
 namespace grm {
 namespace {

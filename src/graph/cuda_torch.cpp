@@ -1,7 +1,7 @@
-#include "cuda_torch.h"
+#include "graph/cuda_torch.h"
 
+#include "graph/place.h"
 #include "grm/core/error.h"
-#include "place.h"
 
 #ifdef GRM_CUDA
 #include <ATen/Context.h>

@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 
-#include "cuda_torch.h"
+#include "graph/cuda_torch.h"
+#include "graph/place.h"
 #include "grm/core/context.h"
 #include "grm/core/error.h"
 #include "grm/core/options.h"
-#include "place.h"
 
 namespace grm {
 namespace {

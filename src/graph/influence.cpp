@@ -1,4 +1,4 @@
-#include "grm/graph/influence.h"
+#include "graph/influence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,13 +6,13 @@
 #include <mutex>
 #include <optional>
 
+#include "graph/influence_device.h"
+#include "graph/influence_product.h"
+#include "graph/kernels.h"
+#include "graph/scratch_pool.h"
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
-#include "influence_device.h"
-#include "influence_product.h"
-#include "kernels.h"
-#include "scratch_pool.h"
 
 namespace grm {
 namespace {

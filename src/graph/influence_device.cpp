@@ -1,12 +1,12 @@
-#include "influence_device.h"
+#include "graph/influence_device.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "graph/influence_product.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
-#include "influence_product.h"
-#include "place.h"
 
 namespace grm {
 namespace {

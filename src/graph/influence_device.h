@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "grm/graph/influence.h"
-#include "kernels.h"
+#include "graph/influence.h"
+#include "graph/kernels.h"
 
 namespace grm {
 

@@ -1,4 +1,4 @@
-#include "influence_product.h"
+#include "graph/influence_product.h"
 
 #include <algorithm>
 #include <cmath>

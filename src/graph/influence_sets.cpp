@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/files.h"
+#include "graph/influence.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/core/threads.h"
-#include "grm/graph/influence.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/graph/kernel_time.h"
+#include "graph/kernel_time.h"
 
 #ifdef GRM_CUDA
 #include <torch/csrc/autograd/profiler_kineto.h>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../core/kernels.h"
+#include "core/kernels.h"
 
 // The kernels of this station; core/kernel.h says how they are called.
 namespace grm::kernels {

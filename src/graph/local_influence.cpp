@@ -1,14 +1,14 @@
-#include "grm/graph/local_influence.h"
+#include "graph/local_influence.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "graph/influence_product.h"
+#include "graph/scratch_pool.h"
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
-#include "influence_product.h"
-#include "scratch_pool.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/graph/packed_influence.h"
+#include "graph/packed_influence.h"
 
 #include <algorithm>
 

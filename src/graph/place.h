@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/kernel.h"
+#include "core/kernel.h"
 
 namespace grm {
 

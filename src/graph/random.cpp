@@ -1,8 +1,8 @@
-#include "grm/graph/random.h"
+#include "graph/random.h"
 
+#include "graph/kernels.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
-#include "kernels.h"
-#include "place.h"
 
 namespace grm {
 

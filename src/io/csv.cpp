@@ -1,4 +1,4 @@
-#include "grm/io/csv.h"
+#include "io/csv.h"
 
 #include <fmt/ranges.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "grm/io/idx.h"
+#include "io/idx.h"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "grm/io/json_lists.h"
+#include "io/json_lists.h"
 
 #include <cerrno>
 #include <charconv>
@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
 
 namespace grm::io {
 namespace {

@@ -1,11 +1,11 @@
-#include "grm/io/mat.h"
+#include "io/mat.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "grm/core/error.h"
-#include "mat_frame.h"
+#include "io/mat_frame.h"
 
 namespace grm::io {
 

@@ -1,4 +1,4 @@
-#include "mat_frame.h"
+#include "io/mat_frame.h"
 
 #include <fmt/ranges.h>
 
@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "grm/core/error.h"
-#include "mat_bytes.h"
+#include "io/mat_bytes.h"
 
 namespace grm::io {
 namespace {

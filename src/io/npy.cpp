@@ -1,5 +1,5 @@
 // The .npy format: NumPy's numpy/lib/format.py describes versions 1.0 to 3.0.
-#include "npy.h"
+#include "io/npy.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,9 +1,9 @@
-#include "grm/io/npz.h"
+#include "io/npz.h"
 
 #include <fmt/ranges.h>
 
 #include "grm/core/error.h"
-#include "grm/io/npz_archive.h"
+#include "io/npz_archive.h"
 
 namespace grm::io {
 

@@ -1,4 +1,4 @@
-#include "grm/io/npz_archive.h"
+#include "io/npz_archive.h"
 
 #include <fmt/ranges.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 
 #include "grm/core/error.h"
-#include "npy.h"
-#include "shapes.h"
+#include "io/npy.h"
+#include "io/shapes.h"
 
 #ifdef GRM_WITH_LIBZIP
 #include <zip.h>

@@ -1,11 +1,11 @@
 // The .npy format is described in NumPy's numpy/lib/format.py, the zip format in PKWARE's
 // APPNOTE.TXT (sections 4.3.7 local header, 4.3.12 central directory, 4.3.16 end record).
-#include "grm/io/npz_write.h"
+#include "io/npz_write.h"
 
 #include <zlib.h>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 
 namespace grm::io {
 namespace {

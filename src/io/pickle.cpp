@@ -1,12 +1,12 @@
 // The opcodes are those of Python's pickletools.
-#include "pickle.h"
+#include "io/pickle.h"
 
 #include <array>
 #include <cstring>
 #include <unordered_map>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 
 namespace grm::io {
 namespace {

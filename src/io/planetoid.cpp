@@ -1,13 +1,13 @@
-#include "grm/io/planetoid.h"
+#include "io/planetoid.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "grm/core/error.h"
-#include "grm/io/csv.h"
-#include "npy.h"
-#include "pickle.h"
-#include "shapes.h"
+#include "io/csv.h"
+#include "io/npy.h"
+#include "io/pickle.h"
+#include "io/shapes.h"
 
 namespace grm::io {
 namespace {

@@ -1,13 +1,13 @@
-#include "grm/io/safetensors.h"
+#include "io/safetensors.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "core/files.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
-#include "shapes.h"
+#include "io/shapes.h"
 
 namespace grm::io {
 namespace {

@@ -1,9 +1,9 @@
-#include "grm/io/sst2_graph.h"
+#include "io/sst2_graph.h"
 
 #include <cstring>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 
 namespace grm::io {
 namespace {

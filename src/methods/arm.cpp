@@ -18,19 +18,19 @@
 // step that fall on one domain share one pass of the context net, which changes nothing but how
 // often that net's normalisation statistics are updated. `one_context` is ours, after the GRM
 // paper. With an untrained context (its rows of the first weight 0) the method is ERM on batches.
-#include "grm/methods/arm.h"
+#include "methods/arm.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
-#include "grm/core/stages.h"
+#include "core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/methods/domains.h"
-#include "grm/methods/draw.h"
-#include "grm/nn/losses.h"
-#include "grm/ops/sparse.h"
+#include "methods/backbone_method.h"
+#include "methods/domains.h"
+#include "methods/draw.h"
+#include "nn/losses.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/methods/backbone_cost.h"
+#include "methods/backbone_cost.h"
 
 #include <torch/types.h>
 

@@ -1,10 +1,10 @@
-#include "grm/methods/backbone_method.h"
+#include "methods/backbone_method.h"
 
 #include <torch/types.h>
 
-#include "grm/core/stages.h"
+#include "core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/nn/losses.h"
+#include "nn/losses.h"
 
 namespace grm {
 

@@ -1,4 +1,4 @@
-#include "grm/methods/contrast.h"
+#include "methods/contrast.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <vector>
 
-#include "../graph/place.h"
-#include "contrast_device.h"
-#include "contrast_tiles.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
-#include "kernels.h"
+#include "methods/contrast_device.h"
+#include "methods/contrast_tiles.h"
+#include "methods/kernels.h"
 
 namespace grm {
 namespace {

@@ -1,8 +1,8 @@
-#include "contrast_device.h"
+#include "methods/contrast_device.h"
 
-#include "../graph/place.h"
-#include "contrast_tiles.h"
-#include "kernels.h"
+#include "graph/place.h"
+#include "methods/contrast_tiles.h"
+#include "methods/kernels.h"
 
 namespace grm {
 namespace {

@@ -1,13 +1,13 @@
-#include "grm/methods/domains.h"
+#include "methods/domains.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
-#include "domains_frozen.h"
 #include "grm/core/error.h"
-#include "grm/methods/editors.h"
-#include "grm/methods/eerm.h"
+#include "methods/domains_frozen.h"
+#include "methods/editors.h"
+#include "methods/eerm.h"
 
 namespace grm {
 

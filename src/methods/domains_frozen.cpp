@@ -1,17 +1,17 @@
-#include "domains_frozen.h"
+#include "methods/domains_frozen.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "data/describe.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/core/log.h"
-#include "grm/data/describe.h"
 #include "grm/graph/device.h"
-#include "grm/io/safetensors.h"
-#include "grm/methods/eerm.h"
+#include "io/safetensors.h"
+#include "methods/eerm.h"
 
 namespace grm {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "grm/methods/domains.h"
+#include "methods/domains.h"
 
 namespace grm {
 

@@ -16,12 +16,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/methods/domains.h"
-#include "grm/methods/group_dro.h"
+#include "methods/backbone_method.h"
+#include "methods/domains.h"
+#include "methods/group_dro.h"
 
 namespace grm {
 

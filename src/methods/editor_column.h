@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels.h"
 #include "grm/core/rng.h"
+#include "methods/kernels.h"
 
 namespace grm {
 

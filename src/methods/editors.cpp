@@ -1,13 +1,13 @@
-#include "grm/methods/editors.h"
+#include "methods/editors.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "editor_column.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
+#include "methods/editor_column.h"
 
 namespace grm {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "editor_column.h"
+#include "methods/editor_column.h"
 
 namespace grm {
 namespace {

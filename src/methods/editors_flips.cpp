@@ -4,7 +4,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
-#include "grm/methods/editors.h"
+#include "methods/editors.h"
 
 namespace grm {
 namespace {

@@ -20,15 +20,15 @@
 // (update = per_domain), or L_k = mean over graphs of the loss of view k (update = mean).
 // Not copied: on Elliptic the released code reshapes the losses in the wrong order, so that its L_k
 // mixes views and snapshots; and its editors outlive a run.
-#include "grm/methods/eerm.h"
+#include "methods/eerm.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/device.h"
 
 namespace grm {

@@ -7,10 +7,10 @@
 // the gradient only once per epoch, so that later graphs step along the sum of gradients.
 #include <torch/types.h>
 
-#include "grm/core/stages.h"
+#include "core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/backbone_cost.h"
-#include "grm/methods/backbone_method.h"
+#include "methods/backbone_cost.h"
+#include "methods/backbone_method.h"
 
 namespace grm {
 namespace {

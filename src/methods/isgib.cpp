@@ -16,7 +16,7 @@
 // Differences from the authors' code: two GCN layers on X0 in place of three GraphSAGE layers of
 // width 64, so that all methods share one kind of network; logarithms of sigmoids as softplus,
 // which makes their 1e-20 unnecessary; the protocol's 200 epochs, not 500.
-#include "grm/methods/isgib.h"
+#include "methods/isgib.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
@@ -24,14 +24,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/backbone_cost.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/methods/draw.h"
 #include "grm/nn/layers.h"
-#include "grm/ops/sparse.h"
+#include "methods/backbone_cost.h"
+#include "methods/backbone_method.h"
+#include "methods/draw.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace isgib {

@@ -19,7 +19,7 @@
 // L_0 adds a constant to the generators' objective, so it is computed there only for what it does
 // to the running statistics of the normalisation; sqrt(L) is bounded away from its infinite slope
 // at 0; the Elliptic script's evaluation, list handling and training while printing are not copied.
-#include "grm/methods/lisa.h"
+#include "methods/lisa.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
@@ -28,12 +28,12 @@
 #include <cmath>
 #include <functional>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/backbone_cost.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/methods/frozen.h"
+#include "methods/backbone_cost.h"
+#include "methods/backbone_method.h"
+#include "methods/frozen.h"
 
 namespace grm {
 namespace lisa {

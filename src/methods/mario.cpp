@@ -19,21 +19,21 @@
 // projector, prototypes and contrast see them, while the encoder runs on the whole graph. Width 128
 // instead of 300. The perturbation is drawn on all columns, also on those that the view zeroes, as
 // there.
-#include "grm/methods/mario.h"
+#include "methods/mario.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "grm/core/stages.h"
+#include "core/stages.h"
+#include "graph/random.h"
 #include "grm/graph/device.h"
-#include "grm/graph/random.h"
-#include "grm/methods/backbone_cost.h"
-#include "grm/methods/contrast.h"
-#include "grm/methods/frozen.h"
-#include "grm/nn/losses.h"
-#include "grm/ops/sparse.h"
+#include "methods/backbone_cost.h"
+#include "methods/contrast.h"
+#include "methods/frozen.h"
+#include "nn/losses.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace {

@@ -1,8 +1,8 @@
 #include <torch/types.h>
 
 #include "grm/graph/device.h"
-#include "grm/methods/mario.h"
-#include "grm/ops/sparse.h"
+#include "methods/mario.h"
+#include "ops/sparse.h"
 
 namespace grm {
 

@@ -13,7 +13,7 @@
 // zero for D = 1, where the penalty is 0 here. It takes the classification loss on the support
 // nodes alone (ce_nodes = support); the default here is all labelled nodes, as for the other
 // methods.
-#include "grm/methods/mmd.h"
+#include "methods/mmd.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
@@ -21,13 +21,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/methods/domains.h"
-#include "grm/methods/draw.h"
-#include "grm/nn/losses.h"
+#include "methods/backbone_method.h"
+#include "methods/domains.h"
+#include "methods/draw.h"
+#include "nn/losses.h"
 
 namespace grm {
 namespace {

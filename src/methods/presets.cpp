@@ -1,10 +1,10 @@
-#include "presets.h"
+#include "methods/presets.h"
 
 #include <algorithm>
 #include <sstream>
 
+#include "core/toml_leaves.h"
 #include "grm/core/error.h"
-#include "grm/core/toml_leaves.h"
 
 namespace grm {
 namespace {

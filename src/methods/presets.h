@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grm/core/embedded.h"
+#include "core/embedded.h"
 #include "grm/methods/method.h"
 
 namespace grm {

@@ -4,7 +4,7 @@
 
 #include "grm/core/error.h"
 #include "grm/data/dataset.h"
-#include "presets.h"
+#include "methods/presets.h"
 
 namespace grm {
 

@@ -1,14 +1,14 @@
-#include "grm/nn/activation.h"
+#include "nn/activation.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
 #include <vector>
 
-#include "column_statistics.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
-#include "kernels.h"
+#include "nn/column_statistics.h"
+#include "nn/kernels.h"
 
 namespace grm::nn {
 namespace {

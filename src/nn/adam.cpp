@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "../graph/place.h"
+#include "core/stages.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
-#include "kernels.h"
+#include "nn/kernels.h"
 
 namespace grm::nn {
 namespace {

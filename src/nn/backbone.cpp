@@ -1,11 +1,11 @@
-#include "grm/nn/backbone.h"
+#include "nn/backbone.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
-#include "backbones.h"
 #include "grm/core/error.h"
+#include "nn/backbones.h"
 
 namespace grm::nn {
 

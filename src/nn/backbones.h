@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grm/nn/backbone.h"
+#include "nn/backbone.h"
 
 // What the files of the single backbones share.
 namespace grm::nn {

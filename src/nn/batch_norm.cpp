@@ -1,12 +1,12 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
-#include "../graph/place.h"
-#include "column_statistics.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/nn/layers.h"
-#include "kernels.h"
+#include "nn/column_statistics.h"
+#include "nn/kernels.h"
 
 namespace grm::nn {
 namespace {

@@ -1,9 +1,9 @@
-#include "column_statistics.h"
+#include "nn/column_statistics.h"
 
 #include <torch/types.h>
 
 #include "grm/core/threads.h"
-#include "kernels.h"
+#include "nn/kernels.h"
 
 namespace grm::nn {
 

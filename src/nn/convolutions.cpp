@@ -1,10 +1,10 @@
-#include "grm/nn/convolutions.h"
+#include "nn/convolutions.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
-#include "grm/ops/sparse.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 namespace {

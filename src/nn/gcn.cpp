@@ -1,6 +1,6 @@
 #include <torch/types.h>
 
-#include "backbones.h"
+#include "nn/backbones.h"
 
 namespace grm::nn {
 namespace {

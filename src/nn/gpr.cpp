@@ -1,7 +1,7 @@
 #include <torch/types.h>
 
-#include "backbones.h"
-#include "grm/nn/convolutions.h"
+#include "nn/backbones.h"
+#include "nn/convolutions.h"
 
 namespace grm::nn {
 namespace {

@@ -1,11 +1,11 @@
-#include "grm/nn/graph_encoder.h"
+#include "nn/graph_encoder.h"
 
 #include <torch/types.h>
 
 #include "grm/core/error.h"
-#include "grm/nn/graph_layers.h"
-#include "grm/ops/messages.h"
-#include "grm/ops/sparse.h"
+#include "nn/graph_layers.h"
+#include "ops/messages.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 namespace {

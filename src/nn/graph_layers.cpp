@@ -1,12 +1,12 @@
-#include "grm/nn/graph_layers.h"
+#include "nn/graph_layers.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/ops/messages.h"
-#include "grm/ops/sparse.h"
+#include "ops/messages.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
-#include "grm/nn/graph_layers.h"
-#include "grm/ops/sparse.h"
+#include "nn/graph_layers.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 namespace {

@@ -1,7 +1,7 @@
 #include <torch/types.h>
 
-#include "grm/nn/graph_layers.h"
-#include "grm/ops/sparse.h"
+#include "nn/graph_layers.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../core/kernels.h"
+#include "core/kernels.h"
 
 // The kernels of this station on row-major arrays, for float and double; core/kernel.h says how they
 // are called.

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/ops/propagate.h"
-#include "grm/ops/sparse.h"
+#include "ops/propagate.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 

@@ -1,4 +1,4 @@
-#include "grm/nn/parameter_budget.h"
+#include "nn/parameter_budget.h"
 
 #include <fmt/ranges.h>
 

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "../graph/place.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
-#include "grm/nn/parameter_budget.h"
-#include "kernels.h"
+#include "nn/kernels.h"
+#include "nn/parameter_budget.h"
 
 namespace grm::nn {
 namespace {

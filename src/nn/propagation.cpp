@@ -3,7 +3,7 @@
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "grm/nn/layers.h"
-#include "grm/ops/sparse.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 

@@ -1,4 +1,4 @@
-#include "check.h"
+#include "ops/check.h"
 
 #include <torch/custom_class.h>
 

@@ -5,11 +5,11 @@
 
 #include <string>
 
-#include "../graph/place.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
 #include "grm/graph/adjacency.h"
 #include "grm/graph/device.h"
-#include "kernels.h"
+#include "ops/kernels.h"
 
 // What the differentiable operators share: checks of arguments, patterns where the numbers live, and
 // in saved state.

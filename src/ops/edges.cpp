@@ -1,5 +1,5 @@
-#include "check.h"
-#include "grm/ops/sparse.h"
+#include "ops/check.h"
+#include "ops/sparse.h"
 
 namespace grm::ops {
 namespace {

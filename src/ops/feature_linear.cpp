@@ -1,6 +1,6 @@
-#include "check.h"
-#include "grm/ops/sparse.h"
-#include "sums.h"
+#include "ops/check.h"
+#include "ops/sparse.h"
+#include "ops/sums.h"
 
 namespace grm::ops {
 namespace {

@@ -1,6 +1,6 @@
-#include "grm/ops/generate.h"
+#include "ops/generate.h"
 
-#include "check.h"
+#include "ops/check.h"
 
 namespace grm::ops {
 namespace {

@@ -1,11 +1,11 @@
-#include "grm/ops/generated.h"
+#include "ops/generated.h"
 
 #include <algorithm>
 
-#include "check.h"
 #include "grm/graph/batch.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/sparse.h"
+#include "ops/check.h"
+#include "ops/generate.h"
+#include "ops/sparse.h"
 
 namespace grm::ops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "../core/kernel.h"
+#include "core/kernel.h"
 
 // The kernels of this station, for float and double; core/kernel.h says how they are called.
 // Matrices are dense and row-major. Outputs are written whole and do not overlap inputs. Every

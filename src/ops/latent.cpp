@@ -1,8 +1,8 @@
-#include "grm/ops/latent.h"
+#include "ops/latent.h"
 
-#include "check.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/sparse.h"
+#include "ops/check.h"
+#include "ops/generate.h"
+#include "ops/sparse.h"
 
 namespace grm::ops {
 namespace {

@@ -1,8 +1,8 @@
-#include "grm/ops/messages.h"
+#include "ops/messages.h"
 
-#include "check.h"
-#include "grm/ops/sparse.h"
-#include "sums.h"
+#include "ops/check.h"
+#include "ops/sparse.h"
+#include "ops/sums.h"
 
 namespace grm::ops {
 namespace {

@@ -1,7 +1,7 @@
-#include "grm/ops/propagate.h"
+#include "ops/propagate.h"
 
-#include "check.h"
-#include "grm/ops/sparse.h"
+#include "ops/check.h"
+#include "ops/sparse.h"
 
 namespace grm::ops {
 namespace {

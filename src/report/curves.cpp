@@ -1,16 +1,16 @@
-#include "grm/report/curves.h"
+#include "report/curves.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <sstream>
 
+#include "core/files.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
-#include "grm/study/dataset_names.h"
-#include "grm/train/recorded_config.h"
-#include "grm/train/summary.h"
+#include "study/dataset_names.h"
+#include "train/recorded_config.h"
+#include "train/summary.h"
 
 namespace grm::report {
 namespace {

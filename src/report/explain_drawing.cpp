@@ -1,4 +1,4 @@
-#include "explain_drawing.h"
+#include "report/explain_drawing.h"
 
 #include <algorithm>
 #include <cmath>

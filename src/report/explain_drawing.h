@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "grm/report/html.h"
 #include "grm/train/explain_item.h"
+#include "report/html.h"
 
 // What both pictures of an explanation have in common: the one by Graphviz and the one in a report.
 namespace grm::report {

@@ -1,11 +1,11 @@
-#include "grm/report/explain_files.h"
+#include "report/explain_files.h"
 
 #include <fmt/core.h>
 
 #include <filesystem>
 
-#include "grm/core/files.h"
-#include "grm/core/system/process.h"
+#include "core/files.h"
+#include "core/system/process.h"
 
 namespace grm::report {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "grm/core/json.h"
-#include "grm/report/explain_files.h"
+#include "core/json.h"
+#include "report/explain_files.h"
 
 namespace grm::report {
 namespace {

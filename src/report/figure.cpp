@@ -1,4 +1,4 @@
-#include "grm/report/figure.h"
+#include "report/figure.h"
 
 #include <fmt/core.h>
 
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/files.h"
+#include "core/system/process.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/system/process.h"
-#include "grm/core/text.h"
 
 namespace grm::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/report/html.h"
+#include "report/html.h"
 
 namespace grm::report {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "grm/report/explain_files.h"
-#include "grm/report/html.h"
+#include "report/explain_files.h"
+#include "report/html.h"
 
 namespace grm::report {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graphviz.h"
-#include "grm/report/explain_files.h"
+#include "report/explain_files.h"
+#include "report/graphviz.h"
 
 namespace grm::report {
 namespace graphviz {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "explain_drawing.h"
+#include "report/explain_drawing.h"
 
 // The parts of the picture that Graphviz draws. Lengths are in points, as Graphviz counts them.
 namespace grm::report::graphviz {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graphviz.h"
+#include "report/graphviz.h"
 
 namespace grm::report::graphviz {
 

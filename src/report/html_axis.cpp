@@ -1,4 +1,4 @@
-#include "html_axis.h"
+#include "report/html_axis.h"
 
 #include <fmt/core.h>
 

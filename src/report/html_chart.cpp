@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "grm/core/lists.h"
-#include "grm/report/html.h"
-#include "html_axis.h"
-#include "html_style.h"
+#include "core/lists.h"
+#include "report/html.h"
+#include "report/html_axis.h"
+#include "report/html_style.h"
 
 namespace grm::report {
 namespace {

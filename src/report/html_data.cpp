@@ -1,15 +1,15 @@
 // The parts of a report that need the data itself: shift measures and explanations.
-#include "html_data.h"
+#include "report/html_data.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "grm/core/error.h"
-#include "grm/train/explain_choice.h"
 #include "grm/train/explain_runs.h"
 #include "grm/train/model_file.h"
-#include "grm/train/recorded_config.h"
+#include "train/explain_choice.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

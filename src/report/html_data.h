@@ -1,9 +1,9 @@
 #pragma once
 
 #include "grm/data/task.h"
-#include "grm/report/html_report.h"
 #include "grm/train/explain_item.h"
 #include "grm/train/stability.h"
+#include "report/html_report.h"
 
 namespace grm::report {
 

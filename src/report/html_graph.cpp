@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "grm/core/error.h"
-#include "grm/report/html.h"
+#include "report/html.h"
 
 namespace grm::report {
 namespace {

@@ -1,7 +1,7 @@
 // The frame of an HTML report: escaping, head, contents and sections.
 #include "grm/core/error.h"
-#include "grm/report/html.h"
-#include "html_style.h"
+#include "report/html.h"
+#include "report/html_style.h"
 
 namespace grm::report {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "explain_drawing.h"
-#include "html_data.h"
+#include "report/explain_drawing.h"
+#include "report/html_data.h"
 
 namespace grm::report {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <map>
 
-#include "grm/core/lists.h"
-#include "html_sections.h"
+#include "core/lists.h"
+#include "report/html_sections.h"
 
 namespace grm::report {
 namespace {

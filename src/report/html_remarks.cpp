@@ -5,8 +5,8 @@
 #include <map>
 
 #include "grm/core/error.h"
-#include "grm/report/html_report.h"
-#include "grm/train/recorded_config.h"
+#include "report/html_report.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

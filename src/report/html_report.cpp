@@ -1,9 +1,9 @@
 // A report put together: which sections there are and what the others lack.
-#include "grm/report/html_report.h"
+#include "report/html_report.h"
 
 #include <algorithm>
 
-#include "html_sections.h"
+#include "report/html_sections.h"
 
 namespace grm::report {
 namespace {

@@ -1,9 +1,9 @@
 // The sections of a report that show scores.
 #include <algorithm>
 
-#include "grm/core/lists.h"
-#include "html_sections.h"
-#include "result_figures.h"
+#include "core/lists.h"
+#include "report/html_sections.h"
+#include "report/result_figures.h"
 
 namespace grm::report {
 namespace {

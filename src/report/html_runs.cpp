@@ -4,14 +4,14 @@
 #include <map>
 #include <set>
 
+#include "core/files.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/text.h"
-#include "grm/report/curves.h"
-#include "grm/report/html_report.h"
 #include "grm/train/model_file.h"
-#include "grm/train/recorded_config.h"
-#include "run_names.h"
+#include "report/curves.h"
+#include "report/html_report.h"
+#include "report/run_names.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

@@ -1,10 +1,10 @@
 // The sections of a report behind the scores: curves, shift, explanations, how to repeat it.
-#include "html_sections.h"
+#include "report/html_sections.h"
 
 #include <algorithm>
 #include <set>
 
-#include "grm/train/recorded_config.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "grm/report/html_report.h"
+#include "report/html_report.h"
 
 // Bodies of sections as HTML; "" where there is nothing to say.
 namespace grm::report {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "core/json.h"
+#include "core/text.h"
+#include "core/toml_library.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/text.h"
-#include "grm/core/toml_library.h"
-#include "grm/report/html_report.h"
 #include "grm/train/config.h"
-#include "grm/train/recorded_config.h"
+#include "report/html_report.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

@@ -1,8 +1,8 @@
 // The shift between the domains of a dataset, as tables of a report.
 #include <algorithm>
 
-#include "grm/data/shift.h"
-#include "html_data.h"
+#include "data/shift.h"
+#include "report/html_data.h"
 
 namespace grm::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "html_style.h"
+#include "report/html_style.h"
 
 namespace grm::report {
 

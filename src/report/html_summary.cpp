@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
-#include "grm/core/json.h"
-#include "grm/core/lists.h"
-#include "html_sections.h"
+#include "core/json.h"
+#include "core/lists.h"
+#include "report/html_sections.h"
 
 namespace grm::report {
 namespace {

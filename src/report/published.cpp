@@ -1,14 +1,14 @@
-#include "grm/report/published.h"
+#include "report/published.h"
 
 #include <algorithm>
 #include <set>
 
+#include "core/lists.h"
+#include "core/toml_library.h"
 #include "grm/core/error.h"
-#include "grm/core/lists.h"
-#include "grm/core/toml_library.h"
 #include "grm/data/own_data.h"
-#include "grm/study/embedded.h"
-#include "grm/train/recorded_config.h"
+#include "study/embedded.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

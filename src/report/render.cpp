@@ -1,9 +1,9 @@
 // A report as Markdown, LaTeX, text and JSON, and its files.
 
-#include "grm/core/files.h"
-#include "grm/core/json.h"
-#include "grm/core/text.h"
-#include "grm/report/reproduce.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/text.h"
+#include "report/reproduce.h"
 
 namespace grm::report {
 namespace {

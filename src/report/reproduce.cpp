@@ -1,13 +1,13 @@
-#include "grm/report/reproduce.h"
+#include "report/reproduce.h"
 
 #include <algorithm>
 
+#include "core/json.h"
+#include "core/lists.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/lists.h"
 #include "grm/core/options.h"
-#include "grm/core/text.h"
-#include "result_figures.h"
+#include "report/result_figures.h"
 
 namespace grm::report {
 namespace {

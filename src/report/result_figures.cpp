@@ -1,10 +1,10 @@
-#include "result_figures.h"
+#include "report/result_figures.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include "grm/core/lists.h"
+#include "core/lists.h"
 
 namespace grm::report {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "grm/report/figure.h"
-#include "grm/study/table.h"
+#include "report/figure.h"
+#include "study/table.h"
 
 // The figures of the paper from tables of results; their file names begin with `stem`.
 namespace grm::report {

@@ -1,13 +1,13 @@
-#include "run_names.h"
+#include "report/run_names.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/text.h"
-#include "grm/study/dataset_names.h"
-#include "grm/train/recorded_config.h"
+#include "study/dataset_names.h"
+#include "train/recorded_config.h"
 
 namespace grm::report {
 namespace {

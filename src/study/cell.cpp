@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/system/lock.h"
+#include "core/system/process.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/system/lock.h"
-#include "grm/core/system/process.h"
 #include "grm/graph/device.h"
-#include "grm/study/runner.h"
-#include "grm/train/memory_input.h"
+#include "study/runner.h"
+#include "train/memory_input.h"
 
 namespace grm::study {
 namespace {

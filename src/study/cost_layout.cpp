@@ -1,7 +1,7 @@
 // The tables beside the scores: what runs cost, and which are missing.
 #include <algorithm>
 
-#include "grm/study/table.h"
+#include "study/table.h"
 
 namespace grm::study {
 namespace {

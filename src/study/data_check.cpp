@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/study/runner.h"
 #include "grm/train/config.h"
-#include "grm/train/environment.h"
+#include "study/runner.h"
+#include "train/environment.h"
 
 namespace grm::study {
 namespace {

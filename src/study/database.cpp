@@ -1,4 +1,4 @@
-#include "database.h"
+#include "study/database.h"
 
 #include <cctype>
 #include <filesystem>

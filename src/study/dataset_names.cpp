@@ -1,4 +1,4 @@
-#include "grm/study/dataset_names.h"
+#include "study/dataset_names.h"
 
 #include <algorithm>
 #include <filesystem>

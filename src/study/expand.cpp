@@ -4,12 +4,12 @@
 #include <map>
 #include <tuple>
 
+#include "core/files.h"
+#include "core/lists.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/lists.h"
-#include "grm/core/text.h"
-#include "grm/study/embedded.h"
-#include "spec_reader.h"
+#include "study/embedded.h"
+#include "study/spec_reader.h"
 
 namespace grm::study {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <sstream>
 
-#include "grm/core/files.h"
-#include "grm/core/json.h"
-#include "grm/core/lists.h"
-#include "grm/core/text.h"
-#include "grm/study/table.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/lists.h"
+#include "core/text.h"
+#include "study/table.h"
 
 namespace grm::study {
 namespace {

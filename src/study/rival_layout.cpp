@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/study/table.h"
+#include "study/table.h"
 
 namespace grm::study {
 size_t best_rival(const Block& block, const DatasetColumn& column, const std::string& ours) {

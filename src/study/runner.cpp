@@ -1,5 +1,5 @@
 // Runs the cells of a study in child processes. This process itself never trains.
-#include "grm/study/runner.h"
+#include "study/runner.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -9,10 +9,10 @@
 #include <memory>
 #include <thread>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/system/memory.h"
+#include "core/system/process.h"
 #include "grm/core/error.h"
-#include "grm/core/system/memory.h"
-#include "grm/core/system/process.h"
 
 namespace grm::study {
 namespace {

@@ -1,9 +1,9 @@
 // Specification files of studies: from TOML text to StudySpec, with the place of every mistake.
 #include <set>
 
-#include "grm/study/dataset_names.h"
-#include "spec_reader.h"
-#include "toml_reader.h"
+#include "study/dataset_names.h"
+#include "study/spec_reader.h"
+#include "study/toml_reader.h"
 
 namespace grm::study {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grm/study/spec.h"
+#include "study/spec.h"
 
 namespace grm::study {
 

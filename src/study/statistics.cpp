@@ -1,9 +1,9 @@
-#include "grm/study/statistics.h"
+#include "study/statistics.h"
 
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/train/summary.h"
+#include "train/summary.h"
 
 namespace grm::study {
 namespace {

@@ -1,5 +1,5 @@
 // The result database: opening it and reading from it. store_write.cpp changes it.
-#include "grm/study/store.h"
+#include "study/store.h"
 
 #include <unistd.h>
 
@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <set>
 
-#include "database.h"
+#include "core/text.h"
+#include "core/toml_text.h"
 #include "grm/core/error.h"
-#include "grm/core/text.h"
-#include "grm/core/toml_text.h"
-#include "grm/study/dataset_names.h"
+#include "study/database.h"
+#include "study/dataset_names.h"
 
 namespace grm::study {
 namespace {

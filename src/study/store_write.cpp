@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <set>
 
-#include "database.h"
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/system/process.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/system/process.h"
-#include "grm/study/store.h"
-#include "grm/train/recorded_config.h"
+#include "study/database.h"
+#include "study/store.h"
+#include "train/recorded_config.h"
 
 namespace grm::study {
 namespace {

@@ -1,12 +1,12 @@
-#include "grm/study/table.h"
+#include "study/table.h"
 
 #include <algorithm>
 #include <map>
 
+#include "core/lists.h"
 #include "grm/core/error.h"
-#include "grm/core/lists.h"
 #include "grm/train/selection.h"
-#include "table_cell.h"
+#include "study/table_cell.h"
 
 namespace grm::study {
 namespace {

@@ -1,5 +1,5 @@
 // One cell of a table: the numbers of all runs of one method on one dataset.
-#include "table_cell.h"
+#include "study/table_cell.h"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "grm/study/table.h"
+#include "study/table.h"
 
 namespace grm::study {
 

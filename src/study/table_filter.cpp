@@ -1,5 +1,5 @@
-#include "grm/core/lists.h"
-#include "grm/study/table.h"
+#include "core/lists.h"
+#include "study/table.h"
 
 namespace grm::study {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "grm/study/table.h"
+#include "study/table.h"
 
 namespace grm::study {
 namespace {

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "core/lists.h"
+#include "core/toml_library.h"
 #include "grm/core/error.h"
-#include "grm/core/lists.h"
 #include "grm/core/options.h"
-#include "grm/core/toml_library.h"
 
 namespace grm::study {
 

@@ -1,4 +1,4 @@
-#include "grm/study/tune.h"
+#include "study/tune.h"
 
 #include <algorithm>
 #include <cmath>

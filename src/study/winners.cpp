@@ -2,8 +2,8 @@
 #include <map>
 
 #include "grm/core/error.h"
-#include "grm/study/tune.h"
-#include "grm/train/recorded_config.h"
+#include "study/tune.h"
+#include "train/recorded_config.h"
 
 namespace grm::study {
 namespace {

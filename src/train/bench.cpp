@@ -1,4 +1,4 @@
-#include "grm/train/bench.h"
+#include "train/bench.h"
 
 #include <fmt/core.h>
 #include <torch/types.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <ctime>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "graph/kernel_time.h"
 #include "grm/graph/device.h"
-#include "grm/graph/kernel_time.h"
-#include "grm/train/evaluate.h"
+#include "train/evaluate.h"
 
 namespace grm {
 namespace {

@@ -1,9 +1,9 @@
 #include <torch/types.h>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
 #include "grm/core/rng.h"
 #include "grm/graph/device.h"
-#include "grm/train/bench.h"
+#include "train/bench.h"
 
 namespace grm {
 namespace {

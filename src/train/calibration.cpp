@@ -1,11 +1,11 @@
-#include "grm/train/calibration.h"
+#include "train/calibration.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/nn/losses.h"
-#include "grm/train/metrics.h"
+#include "nn/losses.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

@@ -1,10 +1,10 @@
-#include "calibration_json.h"
+#include "train/calibration_json.h"
 
 #include <cmath>
 #include <limits>
 
+#include "core/json_number.h"
 #include "grm/core/error.h"
-#include "grm/core/json_number.h"
 
 namespace grm {
 namespace {

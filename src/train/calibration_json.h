@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "grm/core/json.h"
-#include "grm/train/calibration.h"
+#include "core/json.h"
+#include "train/calibration.h"
 
 namespace grm {
 

@@ -1,11 +1,11 @@
-#include "grm/train/checkpoint.h"
+#include "train/checkpoint.h"
 
 #include <c10/util/Exception.h>
 
+#include "core/json.h"
+#include "core/json_number.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/json_number.h"
-#include "grm/io/safetensors.h"
+#include "io/safetensors.h"
 
 namespace grm {
 namespace {

@@ -5,10 +5,10 @@
 #include <set>
 #include <sstream>
 
+#include "core/text.h"
+#include "core/toml_library.h"
+#include "core/toml_text.h"
 #include "grm/core/error.h"
-#include "grm/core/text.h"
-#include "grm/core/toml_library.h"
-#include "grm/core/toml_text.h"
 
 namespace grm {
 

@@ -1,11 +1,11 @@
 // Answers that never look at a graph: what a score has to be compared with.
-#include "grm/train/constant.h"
+#include "train/constant.h"
 
 #include <torch/types.h>
 
 #include <map>
 
-#include "grm/train/metrics.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

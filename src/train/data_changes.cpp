@@ -1,11 +1,11 @@
 // Whether data is the one that a run was made with.
 #include <filesystem>
 
+#include "core/files.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
 #include "grm/data/own_data.h"
-#include "grm/train/environment.h"
+#include "train/environment.h"
 
 namespace grm {
 namespace {

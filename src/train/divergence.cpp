@@ -1,4 +1,4 @@
-#include "grm/train/divergence.h"
+#include "train/divergence.h"
 
 #include <fmt/format.h>
 #include <torch/types.h>

@@ -1,5 +1,5 @@
 // What a run was made with: env.json, its legs, and the BLAS library.
-#include "grm/train/environment.h"
+#include "train/environment.h"
 
 #include <dlfcn.h>
 #include <torch/types.h>
@@ -8,15 +8,15 @@
 
 #include <algorithm>
 
-#include "grm/core/clock.h"
-#include "grm/core/cpu_variant.h"
+#include "core/clock.h"
+#include "core/cpu_variant.h"
+#include "core/json.h"
+#include "core/json_number.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/json_number.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
-#include "grm/train/run_folder.h"
 #include "grm/version.h"
+#include "train/run_folder.h"
 
 namespace grm {
 namespace {

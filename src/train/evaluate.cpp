@@ -1,12 +1,12 @@
-#include "grm/train/evaluate.h"
+#include "train/evaluate.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/train/divergence.h"
-#include "grm/train/metrics.h"
+#include "train/divergence.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

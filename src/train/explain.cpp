@@ -1,11 +1,11 @@
-#include "grm/train/explain.h"
+#include "train/explain.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/train/metrics.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

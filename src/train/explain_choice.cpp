@@ -1,4 +1,4 @@
-#include "grm/train/explain_choice.h"
+#include "train/explain_choice.h"
 
 #include <fmt/core.h>
 #include <torch/types.h>
@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "grm/train/calibration.h"
-#include "grm/train/metrics.h"
+#include "train/calibration.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "grm/core/error.h"
 #include "grm/graph/batch.h"
-#include "grm/train/calibration.h"
-#include "grm/train/metrics.h"
+#include "train/calibration.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

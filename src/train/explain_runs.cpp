@@ -1,5 +1,5 @@
 #include "grm/train/explain_runs.h"
-#include "grm/core/text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <charconv>

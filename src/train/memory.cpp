@@ -1,4 +1,4 @@
-#include "grm/train/memory.h"
+#include "train/memory.h"
 
 #include <torch/types.h>
 

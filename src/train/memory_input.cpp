@@ -1,4 +1,4 @@
-#include "grm/train/memory_input.h"
+#include "train/memory_input.h"
 
 #include <torch/types.h>
 
@@ -9,7 +9,7 @@
 #include "grm/core/error.h"
 #include "grm/data/own_data.h"
 #include "grm/graph/device.h"
-#include "grm/train/memory.h"
+#include "train/memory.h"
 
 namespace grm {
 namespace fs = std::filesystem;

@@ -1,10 +1,10 @@
 #include <torch/types.h>
 
+#include "core/start.h"
+#include "core/system/memory.h"
 #include "grm/core/context.h"
-#include "grm/core/start.h"
-#include "grm/core/system/memory.h"
 #include "grm/graph/device.h"
-#include "grm/train/memory.h"
+#include "train/memory.h"
 
 namespace grm {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/train/memory.h"
+#include "train/memory.h"
 
 namespace grm {
 namespace {

@@ -1,8 +1,8 @@
-#include "model_digest.h"
+#include "train/model_digest.h"
 
 #include <fmt/ranges.h>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 
 namespace grm {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "grm/io/safetensors.h"
+#include "io/safetensors.h"
 
 namespace grm {
 

@@ -4,17 +4,17 @@
 #include <functional>
 #include <set>
 
+#include "core/json.h"
+#include "core/json_number.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/json_number.h"
 #include "grm/core/log.h"
 #include "grm/data/own_data.h"
-#include "grm/io/safetensors.h"
-#include "grm/nn/parameter_budget.h"
-#include "grm/train/memory_input.h"
-#include "grm/train/trainer.h"
 #include "grm/version.h"
-#include "model_digest.h"
+#include "io/safetensors.h"
+#include "nn/parameter_budget.h"
+#include "train/memory_input.h"
+#include "train/model_digest.h"
+#include "train/trainer.h"
 
 namespace grm {
 namespace {

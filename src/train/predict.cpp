@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "data/graph_sets.h"
 #include "grm/core/error.h"
-#include "grm/data/graph_sets.h"
 #include "grm/data/own_data.h"
-#include "grm/nn/losses.h"
-#include "grm/train/calibration.h"
-#include "grm/train/memory_input.h"
-#include "grm/train/metrics.h"
+#include "nn/losses.h"
+#include "train/calibration.h"
+#include "train/memory_input.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/text.h"
-#include "grm/train/calibration.h"
-#include "grm/train/metrics.h"
 #include "grm/train/predict.h"
+#include "train/calibration.h"
+#include "train/metrics.h"
 
 namespace grm {
 namespace {

@@ -1,9 +1,9 @@
 
-#include "calibration_json.h"
+#include "core/json.h"
+#include "core/json_number.h"
 #include "grm/core/error.h"
-#include "grm/core/json.h"
-#include "grm/core/json_number.h"
-#include "grm/train/trainer.h"
+#include "train/calibration_json.h"
+#include "train/trainer.h"
 
 namespace grm {
 

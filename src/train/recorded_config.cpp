@@ -1,11 +1,11 @@
-#include "grm/train/recorded_config.h"
+#include "train/recorded_config.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "grm/core/toml_library.h"
+#include "core/toml_library.h"
 
 namespace grm {
 

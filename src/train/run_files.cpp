@@ -1,4 +1,4 @@
-#include "run_files.h"
+#include "train/run_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 
 namespace grm {
 namespace {

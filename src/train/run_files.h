@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "grm/core/system/lock.h"
+#include "core/system/lock.h"
 
 namespace grm {
 

@@ -1,13 +1,13 @@
-#include "grm/train/run_folder.h"
+#include "train/run_folder.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 
 namespace grm {
 namespace fs = std::filesystem;

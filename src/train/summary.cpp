@@ -1,4 +1,4 @@
-#include "grm/train/summary.h"
+#include "train/summary.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,21 +1,21 @@
-#include "grm/train/trainer.h"
+#include "train/trainer.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/json.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/core/json.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
-#include "grm/train/checkpoint.h"
-#include "grm/train/constant.h"
-#include "grm/train/divergence.h"
-#include "grm/train/memory.h"
 #include "grm/train/model_file.h"
-#include "run_files.h"
+#include "train/checkpoint.h"
+#include "train/constant.h"
+#include "train/divergence.h"
+#include "train/memory.h"
+#include "train/run_files.h"
 
 namespace grm {
 namespace {

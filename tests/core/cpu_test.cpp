@@ -2,11 +2,11 @@
 // openblas_get_corename under qemu-x86_64 -cpu Haswell,vendor=V,family=F,model=M: with the flags of
 // a Haswell anything below "Haswell" or "Zen" is a misjudgement. Models above 15 are decimal, as in
 // /proc/cpuinfo.
-#include "grm/core/cpu.h"
+#include "core/cpu.h"
 
 #include <gtest/gtest.h>
 
-#include "grm/core/cpu_variant.h"
+#include "core/cpu_variant.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/core/files.h"
+#include "core/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "grm/core/json_number.h"
+#include "core/json_number.h"
 
 #include <gtest/gtest.h>
 

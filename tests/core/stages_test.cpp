@@ -1,10 +1,10 @@
-#include "grm/core/stages.h"
+#include "core/stages.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
 #include "grm/core/error.h"
 
 namespace grm {

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "grm/core/system/lock.h"
-#include "grm/core/system/memory.h"
-#include "grm/core/system/process.h"
+#include "core/system/lock.h"
+#include "core/system/memory.h"
+#include "core/system/process.h"
 #include "support/temp_folder.h"
 
 namespace grm {

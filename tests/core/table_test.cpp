@@ -1,5 +1,5 @@
 // One table, several renderers. Expected texts are written by hand.
-#include "grm/core/table.h"
+#include "core/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // Text of users in terminals, JSON and spreadsheets. Expected values follow RFC 3629 (UTF-8), RFC
 // 4180 (CSV) and what spreadsheets take for formulas.
-#include "grm/core/text.h"
+#include "core/text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "grm/core/json.h"
+#include "core/json.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/core/toml_leaves.h"
+#include "core/toml_leaves.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "grm/core/toml_text.h"
+#include "core/toml_text.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // ego_batch is tested where both are at hand, in tests/cuda/grm_test.cpp.)
 #include <set>
 
-#include "../../src/graph/kernels.h"
+#include "graph/kernels.h"
 #include "harness.h"
 
 namespace test {

@@ -1,7 +1,7 @@
 // The fused generator against the chain of plain operators (logits, sigmoid, degrees, propagation,
 // divergence) with its gradients written out pair by pair, as the CPU kernels have them.
-#include "../../src/ops/kernels.h"
 #include "harness.h"
+#include "ops/kernels.h"
 
 namespace test {
 namespace {

@@ -1,7 +1,7 @@
 // Path searches against a plain breadth-first search from every source.
 #include <queue>
 
-#include "../../src/graph/kernels.h"
+#include "graph/kernels.h"
 #include "harness.h"
 
 namespace test {

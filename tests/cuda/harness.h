@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "../../src/core/kernel.h"
+#include "core/kernel.h"
 
 // A case launches a kernel twice into poisoned outputs, compares both results to the bit, and the
 // first with reference numbers from plain loops in double. Results are gathered by kernel.

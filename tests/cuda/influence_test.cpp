@@ -3,7 +3,7 @@
 #include <torch/types.h>
 
 #include "devices.h"
-#include "grm/graph/influence.h"
+#include "graph/influence.h"
 #include "ops/harness.h"
 
 namespace grm::test {

@@ -1,7 +1,7 @@
 // Times of the generator, of dense layers and of the optimiser.
-#include "../../src/core/kernels.h"
-#include "../../src/nn/kernels.h"
+#include "core/kernels.h"
 #include "measure.h"
+#include "nn/kernels.h"
 
 namespace test {
 namespace {

@@ -1,5 +1,5 @@
 // Times of sparse products and searches on a pattern like that of Twitch.
-#include "../../src/graph/kernels.h"
+#include "graph/kernels.h"
 #include "measure.h"
 
 namespace test {

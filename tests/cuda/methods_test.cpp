@@ -8,11 +8,11 @@
 
 #include "devices.h"
 #include "grm/methods/method.h"
-#include "grm/train/checkpoint.h"
-#include "grm/train/evaluate.h"
 #include "methods/small_graph_task.h"
 #include "methods/small_task.h"
 #include "support/temp_folder.h"
+#include "train/checkpoint.h"
+#include "train/evaluate.h"
 
 namespace grm::test {
 namespace {

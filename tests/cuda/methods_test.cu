@@ -1,6 +1,6 @@
 // Instance normalisation, the tiles of the contrast, Sinkhorn.
-#include "../../src/methods/kernels.h"
 #include "harness.h"
+#include "methods/kernels.h"
 
 namespace test {
 namespace {

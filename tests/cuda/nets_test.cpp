@@ -3,10 +3,10 @@
 #include <torch/types.h>
 
 #include "devices.h"
+#include "graph/device_nets.h"
+#include "graph/random.h"
 #include "grm/core/rng.h"
-#include "grm/graph/device_nets.h"
-#include "grm/graph/random.h"
-#include "grm/ops/sparse.h"
+#include "ops/sparse.h"
 
 namespace grm::test {
 namespace {

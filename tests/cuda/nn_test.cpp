@@ -3,14 +3,14 @@
 #include <torch/types.h>
 
 #include "devices.h"
-#include "grm/graph/random.h"
+#include "graph/random.h"
 #include "grm/nn/adam.h"
-#include "grm/nn/backbone.h"
-#include "grm/nn/graph_encoder.h"
-#include "grm/nn/graph_layers.h"
-#include "grm/nn/losses.h"
 #include "methods/small_graph_task.h"
 #include "methods/small_task.h"
+#include "nn/backbone.h"
+#include "nn/graph_encoder.h"
+#include "nn/graph_layers.h"
+#include "nn/losses.h"
 #include "ops/harness.h"
 
 namespace grm::test {

@@ -3,8 +3,8 @@
 #include <array>
 #include <memory>
 
-#include "../../src/nn/kernels.h"
 #include "harness.h"
+#include "nn/kernels.h"
 
 namespace test {
 namespace {

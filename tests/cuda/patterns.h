@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "../../src/ops/kernels.h"
 #include "harness.h"
+#include "ops/kernels.h"
 
 namespace test {
 

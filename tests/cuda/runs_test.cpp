@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "devices.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/train/explain.h"
 #include "grm/train/predict.h"
-#include "grm/train/trainer.h"
 #include "support/temp_folder.h"
+#include "train/explain.h"
+#include "train/trainer.h"
 
 namespace grm::test::runs_tests {
 namespace {

@@ -1,8 +1,8 @@
 #include <torch/types.h>
 #include <zlib.h>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

@@ -1,14 +1,14 @@
-#include "grm/data/convert.h"
+#include "data/convert.h"
 
 #include <torch/types.h>
 
 #include <filesystem>
 
+#include "core/files.h"
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/core/files.h"
-#include "grm/data/describe.h"
 #include "grm/data/own_data.h"
-#include "grm/io/npz.h"
+#include "io/npz.h"
 
 namespace grm {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
-#include "grm/io/npz.h"
-#include "grm/io/planetoid.h"
+#include "io/npz.h"
+#include "io/planetoid.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/data/describe.h"
+#include "data/describe.h"
 
 #include <torch/types.h>
 

@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

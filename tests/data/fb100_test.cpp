@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
-#include "grm/io/mat.h"
+#include "io/mat.h"
 
 namespace grm {
 namespace {

@@ -1,9 +1,9 @@
-#include "grm/data/graph_sets.h"
+#include "data/graph_sets.h"
 
 #include <torch/types.h>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

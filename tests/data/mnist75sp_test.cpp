@@ -2,11 +2,11 @@
 
 #include <cmath>
 
+#include "data/describe.h"
 #include "data/helpers.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
-#include "grm/data/describe.h"
-#include "grm/io/idx.h"
+#include "io/idx.h"
 #include "support/idx_writer.h"
 #include "support/superpixel_reference.h"
 

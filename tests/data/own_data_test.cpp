@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "grm/core/files.h"
-#include "grm/data/describe.h"
+#include "core/files.h"
+#include "data/describe.h"
 #include "own_files.h"
 
 namespace grm {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "grm/core/clock.h"
-#include "grm/io/npz_archive.h"
+#include "core/clock.h"
+#include "io/npz_archive.h"
 #include "own_files.h"
 
 namespace grm {

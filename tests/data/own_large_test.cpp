@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
 #include "own_files.h"
 
 namespace grm {

@@ -1,4 +1,4 @@
-#include "../../src/data/own/numbers.h"
+#include "data/own/numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
 #include "own_files.h"
 
 namespace grm {

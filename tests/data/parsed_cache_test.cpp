@@ -1,11 +1,11 @@
-#include "grm/data/parsed_cache.h"
+#include "data/parsed_cache.h"
 
 #include <torch/types.h>
 
 #include <filesystem>
 
+#include "core/files.h"
 #include "data/helpers.h"
-#include "grm/core/files.h"
 
 namespace grm::parsed_cache_tests {
 namespace {

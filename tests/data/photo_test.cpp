@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 #include "support/npz_writer.h"
 
 namespace grm {

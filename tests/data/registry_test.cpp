@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <set>
 
+#include "core/files.h"
+#include "data/describe.h"
 #include "data/helpers.h"
 #include "data/twitch_files.h"
-#include "grm/core/files.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

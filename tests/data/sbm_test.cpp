@@ -3,8 +3,8 @@
 
 #include <torch/types.h>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

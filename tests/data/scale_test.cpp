@@ -1,7 +1,7 @@
 #include <torch/types.h>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

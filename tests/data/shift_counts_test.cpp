@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "data/helpers.h"
+#include "data/shift.h"
 #include "grm/core/rng.h"
-#include "grm/data/shift.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/data/shift.h"
+#include "data/shift.h"
 
 #include <torch/types.h>
 

@@ -1,11 +1,11 @@
-#include "grm/data/slic.h"
+#include "data/slic.h"
 
 #include <cmath>
 #include <set>
 
 #include "data/helpers.h"
 #include "grm/core/rng.h"
-#include "grm/io/idx.h"
+#include "io/idx.h"
 #include "support/superpixel_reference.h"
 
 namespace grm {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "data/describe.h"
 #include "data/helpers.h"
 #include "data/spmotif_samples.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

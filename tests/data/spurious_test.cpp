@@ -1,9 +1,9 @@
-#include "grm/data/spurious.h"
+#include "data/spurious.h"
 
 #include <torch/types.h>
 
+#include "data/describe.h"
 #include "data/helpers.h"
-#include "grm/data/describe.h"
 
 namespace grm {
 namespace {

@@ -1,8 +1,8 @@
 #include <torch/types.h>
 
+#include "data/describe.h"
 #include "data/helpers.h"
 #include "data/twitch_files.h"
-#include "grm/data/describe.h"
 
 namespace grm::twitch_tests {
 namespace {

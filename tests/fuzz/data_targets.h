@@ -4,10 +4,10 @@
 #include <fstream>
 #include <string>
 
+#include "core/files.h"
 #include "fuzz/parts.h"
 #include "fuzz/target.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/data/own_data.h"
 
 // As io_targets.h, for folders of own data.

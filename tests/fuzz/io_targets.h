@@ -5,14 +5,14 @@
 #include "fuzz/parts.h"
 #include "fuzz/target.h"
 #include "grm/core/error.h"
-#include "grm/io/csv.h"
-#include "grm/io/idx.h"
-#include "grm/io/json_lists.h"
-#include "grm/io/mat.h"
-#include "grm/io/npz.h"
-#include "grm/io/planetoid.h"
-#include "grm/io/safetensors.h"
-#include "grm/io/sst2_graph.h"
+#include "io/csv.h"
+#include "io/idx.h"
+#include "io/json_lists.h"
+#include "io/mat.h"
+#include "io/npz.h"
+#include "io/planetoid.h"
+#include "io/safetensors.h"
+#include "io/sst2_graph.h"
 
 // What a fuzzer does with one input file, by reader of io. Each may throw grm::Error and nothing
 // else.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 
 namespace grm::fuzz {
 

@@ -2,14 +2,14 @@
 
 #include <string>
 
+#include "core/files.h"
 #include "fuzz/target.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/study/spec.h"
-#include "grm/train/checkpoint.h"
 #include "grm/train/config.h"
 #include "grm/train/model_file.h"
-#include "grm/train/trainer.h"
+#include "study/spec.h"
+#include "train/checkpoint.h"
+#include "train/trainer.h"
 
 // As io_targets.h, for what runs and studies read.
 namespace grm::fuzz {

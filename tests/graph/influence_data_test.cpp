@@ -4,10 +4,10 @@
 #include <fstream>
 #include <iostream>
 
+#include "core/clock.h"
+#include "graph/influence.h"
 #include "graph/naive_influence.h"
-#include "grm/core/clock.h"
-#include "grm/graph/influence.h"
-#include "grm/io/npz.h"
+#include "io/npz.h"
 #include "support/real_data.h"
 
 namespace grm {

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
+#include "graph/influence.h"
 #include "graph/naive_influence.h"
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
-#include "grm/graph/influence.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/graph/influence.h"
+#include "graph/influence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "grm/graph/local_influence.h"
+#include "graph/local_influence.h"
 
 #include <gtest/gtest.h>
 

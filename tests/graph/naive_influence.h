@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "grm/graph/influence.h"
+#include "graph/influence.h"
 
 namespace grm::test {
 

@@ -1,5 +1,5 @@
 // Influential nodes of many small graphs at once, against the definition on each graph alone.
-#include "grm/graph/packed_influence.h"
+#include "graph/packed_influence.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

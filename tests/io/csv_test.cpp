@@ -1,4 +1,4 @@
-#include "grm/io/csv.h"
+#include "io/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "support/expect_error.h"
 #include "support/real_data.h"
 #include "support/temp_folder.h"

@@ -1,4 +1,4 @@
-#include "grm/io/json_lists.h"
+#include "io/json_lists.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

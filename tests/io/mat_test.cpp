@@ -1,10 +1,10 @@
-#include "grm/io/mat.h"
+#include "io/mat.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "support/expect_error.h"
 #include "support/npz_writer.h"
 #include "support/real_data.h"

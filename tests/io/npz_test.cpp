@@ -1,9 +1,9 @@
-#include "grm/io/npz.h"
+#include "io/npz.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "support/expect_error.h"
 #include "support/golden.h"
 #include "support/npz_writer.h"

@@ -1,11 +1,11 @@
-#include "grm/io/npz_write.h"
+#include "io/npz_write.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "grm/io/npz.h"
+#include "io/npz.h"
 #include "support/expect_error.h"
 #include "support/npz_writer.h"
 #include "support/temp_folder.h"

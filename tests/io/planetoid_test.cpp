@@ -1,12 +1,12 @@
-#include "grm/io/planetoid.h"
+#include "io/planetoid.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "grm/core/files.h"
-#include "grm/io/npz.h"
+#include "core/files.h"
+#include "io/npz.h"
 #include "support/expect_error.h"
 #include "support/npz_writer.h"
 #include "support/real_data.h"

@@ -1,11 +1,11 @@
-#include "grm/io/safetensors.h"
+#include "io/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "grm/methods/arm.h"
 #include "grm/methods/method.h"
+#include "methods/arm.h"
 #include "small_task.h"
 
 namespace grm {

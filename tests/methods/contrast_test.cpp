@@ -1,5 +1,5 @@
 // Sinkhorn's marginals, and the contrast in tiles against double loops over its definition.
-#include "grm/methods/contrast.h"
+#include "methods/contrast.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

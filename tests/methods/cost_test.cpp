@@ -2,10 +2,10 @@
 #include <torch/types.h>
 
 #include "grm/graph/batch.h"
-#include "grm/methods/grm/cost.h"
-#include "grm/nn/backbone.h"
+#include "methods/grm/cost.h"
 #include "methods/small_graph_task.h"
 #include "methods/small_task.h"
+#include "nn/backbone.h"
 
 namespace grm::cost_tests {
 namespace {

@@ -1,5 +1,5 @@
 // Training domains for methods that need several of them.
-#include "grm/methods/domains.h"
+#include "methods/domains.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "grm/methods/group_dro.h"
 #include "grm/methods/method.h"
+#include "methods/group_dro.h"
 #include "small_task.h"
 
 namespace grm {

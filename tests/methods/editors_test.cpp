@@ -1,5 +1,5 @@
 // Graph editors: the flips, the law they are drawn from, their gradient and their two storages.
-#include "grm/methods/editors.h"
+#include "methods/editors.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

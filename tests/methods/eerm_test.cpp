@@ -1,5 +1,5 @@
 // What makes EERM that method; its editors have tests of their own.
-#include "grm/methods/eerm.h"
+#include "methods/eerm.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

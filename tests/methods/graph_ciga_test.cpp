@@ -8,9 +8,9 @@
 #include <numeric>
 #include <set>
 
-#include "grm/methods/graph/batches.h"
-#include "grm/methods/graph/contrastive.h"
-#include "grm/methods/graph/split_model.h"
+#include "methods/graph/batches.h"
+#include "methods/graph/contrastive.h"
+#include "methods/graph/split_model.h"
 #include "small_graph_task.h"
 
 namespace grm::graph_level {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "grm/methods/graph/dir.h"
+#include "methods/graph/dir.h"
 #include "small_graph_task.h"
 
 namespace grm::graph_dir_tests {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "grm/methods/graph/batches.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/batches.h"
+#include "nn/losses.h"
 #include "small_graph_task.h"
 #include "small_task.h"
 #include "support/expect_error.h"

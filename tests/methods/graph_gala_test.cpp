@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/methods/graph/batches.h"
-#include "grm/methods/graph/contrastive.h"
-#include "grm/methods/graph/gala.h"
+#include "methods/graph/batches.h"
+#include "methods/graph/contrastive.h"
+#include "methods/graph/gala.h"
 #include "small_graph_task.h"
 #include "support/expect_error.h"
 

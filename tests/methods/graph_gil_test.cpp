@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "grm/methods/graph/batches.h"
-#include "grm/methods/graph/gil.h"
 #include "grm/nn/layers.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/batches.h"
+#include "methods/graph/gil.h"
 #include "nn/checks.h"
+#include "nn/losses.h"
 #include "small_graph_task.h"
 
 namespace grm {

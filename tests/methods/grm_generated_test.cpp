@@ -1,5 +1,5 @@
 // The part of a generated graph that is shown.
-#include "grm/methods/grm/generated.h"
+#include "methods/grm/generated.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

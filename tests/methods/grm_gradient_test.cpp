@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "grm/methods/grm/model.h"
+#include "methods/grm/model.h"
 #include "small_task.h"
 
 namespace grm {

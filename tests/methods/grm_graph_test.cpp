@@ -4,7 +4,7 @@
 #include <torch/types.h>
 
 #include "graph/naive_influence.h"
-#include "grm/methods/grm/model.h"
+#include "methods/grm/model.h"
 #include "small_graph_task.h"
 #include "support/expect_error.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "grm/methods/isgib.h"
 #include "grm/methods/method.h"
+#include "methods/isgib.h"
 #include "small_task.h"
 
 namespace grm::isgib_tests {

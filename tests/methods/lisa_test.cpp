@@ -1,6 +1,6 @@
 // What makes LiSA LiSA: the hard mask with its straight-through gradient, the two objectives, and
 // that generators and classifier are trained apart.
-#include "grm/methods/lisa.h"
+#include "methods/lisa.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -9,10 +9,10 @@
 #include <stdexcept>
 
 #include "../support/expect_error.h"
-#include "grm/methods/frozen.h"
 #include "grm/methods/method.h"
-#include "grm/nn/backbone.h"
-#include "grm/nn/losses.h"
+#include "methods/frozen.h"
+#include "nn/backbone.h"
+#include "nn/losses.h"
 #include "small_task.h"
 
 namespace grm::lisa_tests {

@@ -1,6 +1,6 @@
 // What makes MARIO MARIO besides its contrast (contrast_test.cpp): the views, the phases, and the
 // head on a frozen encoder.
-#include "grm/methods/mario.h"
+#include "methods/mario.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -6,7 +6,7 @@
 
 #include "grm/core/error.h"
 #include "grm/methods/method.h"
-#include "grm/methods/mmd.h"
+#include "methods/mmd.h"
 #include "small_task.h"
 
 namespace grm {

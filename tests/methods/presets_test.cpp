@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "grm/core/embedded.h"
-#include "grm/core/toml_leaves.h"
+#include "core/embedded.h"
+#include "core/toml_leaves.h"
 #include "grm/data/dataset.h"
 #include "grm/methods/method.h"
 

@@ -1,5 +1,5 @@
 // Scoring, selecting and cutting edges, and clustering.
-#include "grm/methods/graph/subgraph.h"
+#include "methods/graph/subgraph.h"
 
 #include <gtest/gtest.h>
 

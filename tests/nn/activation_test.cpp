@@ -1,5 +1,5 @@
 // norm_relu_dropout against the layers that it stands for.
-#include "grm/nn/activation.h"
+#include "nn/activation.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "checks.h"
-#include "grm/nn/backbone.h"
+#include "nn/backbone.h"
 
 namespace grm::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/nn/backbone.h"
+#include "nn/backbone.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 
 #include "checks.h"
 #include "grm/core/error.h"
-#include "grm/nn/losses.h"
+#include "nn/losses.h"
 
 namespace grm::nn {
 namespace {

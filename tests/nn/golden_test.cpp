@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checks.h"
-#include "grm/nn/convolutions.h"
+#include "nn/convolutions.h"
 #include "support/golden.h"
 
 namespace grm::nn {

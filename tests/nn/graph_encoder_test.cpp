@@ -1,11 +1,11 @@
 // Stacks of graph layers, the virtual node, pooling and batches by index.
-#include "grm/nn/graph_encoder.h"
+#include "nn/graph_encoder.h"
 
 #include <gtest/gtest.h>
 
 #include "checks.h"
-#include "grm/nn/graph_layers.h"
-#include "grm/ops/sparse.h"
+#include "nn/graph_layers.h"
+#include "ops/sparse.h"
 #include "support/expect_error.h"
 #include "support/golden.h"
 

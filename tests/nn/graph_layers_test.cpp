@@ -1,6 +1,6 @@
 // Layers of graph encoders: against PyTorch Geometric's (tests/fixtures/layers.npz), against values
 // computed by hand, by finite differences, and with masks.
-#include "grm/nn/graph_layers.h"
+#include "nn/graph_layers.h"
 
 #include <gtest/gtest.h>
 

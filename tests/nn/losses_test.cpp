@@ -1,4 +1,4 @@
-#include "grm/nn/losses.h"
+#include "nn/losses.h"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 
 #include "checks.h"
 #include "grm/core/error.h"
-#include "grm/nn/convolutions.h"
+#include "nn/convolutions.h"
 
 namespace grm::nn {
 namespace {

@@ -1,10 +1,10 @@
 // The operators as cases of the harness, each with a reference in plain loops or plain libtorch.
 #include <cmath>
 
-#include "grm/ops/generate.h"
-#include "grm/ops/messages.h"
-#include "grm/ops/sparse.h"
 #include "harness.h"
+#include "ops/generate.h"
+#include "ops/messages.h"
+#include "ops/sparse.h"
 
 namespace grm::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "grm/core/error.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/sparse.h"
 #include "harness.h"
+#include "ops/generate.h"
+#include "ops/sparse.h"
 
 namespace grm::test {
 namespace {

@@ -1,6 +1,6 @@
 // The fused generator: against a dense computation graph by graph, by finite differences, and
 // against the same mathematics over the sparse pattern of all pairs.
-#include "grm/ops/generated.h"
+#include "ops/generated.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/graph/batch.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/sparse.h"
 #include "harness.h"
+#include "ops/generate.h"
+#include "ops/sparse.h"
 #include "support/expect_error.h"
 
 namespace grm::test::generated_tests {

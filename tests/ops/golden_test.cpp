@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "grm/ops/generate.h"
-#include "grm/ops/sparse.h"
+#include "ops/generate.h"
+#include "ops/sparse.h"
 #include "support/golden.h"
 
 namespace grm::test {

@@ -1,6 +1,6 @@
 // The latent sample, distances and the sparse product with bias and activation, against plain
 // libtorch operators and their gradients.
-#include "grm/ops/latent.h"
+#include "ops/latent.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
-#include "grm/ops/propagate.h"
-#include "grm/ops/sparse.h"
 #include "harness.h"
+#include "ops/propagate.h"
+#include "ops/sparse.h"
 #include "support/expect_error.h"
 
 namespace grm::test::latent_tests {

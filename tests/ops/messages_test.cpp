@@ -1,5 +1,5 @@
 // What the operators of ops/messages.h refuse.
-#include "grm/ops/messages.h"
+#include "ops/messages.h"
 
 #include <gtest/gtest.h>
 

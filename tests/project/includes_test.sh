@@ -1,31 +1,61 @@
 #!/usr/bin/env bash
 # The stations of the house, in order: a file may include from its own station and from those before
-# it, never from a later one.
+# it, never from a later one, however the include is written. Headers of the package are named
+# "grm/station/x.h", all others from src/: "station/x.h". So every include says its station.
 cd "$2" || exit 1
-stations=(core graph io data ops nn methods train study report cli)
-position() {
-  for k in "${!stations[@]}"; do
-    if [ "${stations[$k]}" = "$1" ]; then
-      echo "$k"
-      return
-    fi
-  done
-  echo -1
-}
+declare -A position
+k=0
+for station in core graph io data ops nn methods train study report cli; do
+  position[$station]=$((k++))
+done
 failures=0
 checked=0
-while IFS=: read -r file _ line; do
-  [ "$file" = include/grm/grm.h ] && continue  # the way in from outside, above all stations
-  from=$(echo "$file" | sed -E 's#^(include/grm|src)/([a-z]+)/.*#\2#')
-  to=$(echo "$line" | sed -E 's#.*"grm/([a-z]+)/.*#\1#')
-  a=$(position "$from")
-  b=$(position "$to")
+wrong() {
+  echo "$1 includes $2: $3"
+  failures=$((failures + 1))
+}
+while IFS=: read -r file line; do
+  name=${line#*[\"<]}
+  name=${name%[\">]}
+  [ "$name" = grm/version.h ] && continue  # made by the build
   checked=$((checked + 1))
-  if [ "$b" -lt 0 ] || [ "$b" -gt "$a" ]; then
-    echo "$file ($from) includes $line"
-    failures=$((failures + 1))
+  case $name in
+    grm/*) header=include/$name to=${name#grm/} ;;
+    *) header=src/$name to=$name ;;
+  esac
+  if [ ! -f "$header" ]; then
+    wrong "$file" "$name" "name it from src/, as \"station/x.h\", or from include/"
+    continue
   fi
-done < <(grep -rnE '#include "grm/[a-z]+/' include src)
+  beside=$(dirname "$file")/$name
+  [ ! -f "$beside" ] || [ "$beside" -ef "$header" ] || wrong "$file" "$name" "$beside hides $header"
+  case $file in
+    include/grm/grm.h) continue ;;  # the way in from outside, above all stations
+    include/*) from=${file#include/grm/}
+      [ "$header" = "include/$name" ] || wrong "$file" "$name" "it is not installed" ;;
+    *) from=${file#src/} ;;
+  esac
+  a=${position[${from%%/*}]:--1}
+  b=${position[${to%%/*}]:-99}
+  [ "$b" -le "$a" ] || wrong "$file" "$name" "${to%%/*} comes after ${from%%/*}"
+done < <(grep -rohEH '#include ("[^"]+"|<grm/[^>]+>)' include src)
+# What is installed is what grm.h reaches, no more.
+reached=" "
+reach() {
+  local next
+  case $reached in *" $1 "*) return ;; esac
+  reached+="$1 "
+  for next in $(sed -nE 's/^#include "(grm\/[^"]+)"/\1/p' "include/$1" | grep -v '^grm/version.h$'); do
+    reach "$next"
+  done
+}
+reach grm/grm.h
+for header in $(cd include && find grm -name '*.h'); do
+  case $reached in
+    *" $header "*) ;;
+    *) echo "include/$header is installed, but grm.h does not reach it: it belongs into src/"; failures=$((failures + 1)) ;;
+  esac
+done
 heavy=$(grep -rlE '#include <torch/torch.h>' include src || true)
 if [ -n "$heavy" ]; then
   echo "the heavy umbrella header of torch: $heavy"
@@ -44,4 +74,4 @@ if [ -n "$cuda_headers" ]; then
   failures=$((failures + 1))
 fi
 echo "$checked includes checked, $failures wrong"
-[ "$failures" = 0 ] && [ "$checked" -gt 50 ]
+[ "$failures" = 0 ] && [ "$checked" -gt 500 ]

@@ -10,6 +10,9 @@ check "the program is installed" test -x "$work/prefix/bin/grm"
 expect_exit 0 "it works where it is installed" "$work/prefix/bin/grm" methods --json
 check "and lists methods" jq -e 'map(.name) | index("grm")' out
 check "its help comes from there, too" cmp <("$work/prefix/bin/grm" train --help) <("$grm" train --help)
+check "only what grm.h reaches is installed" diff \
+  <(cd "$work/prefix/include" && find grm -name '*.h' | LC_ALL=C sort) \
+  <(cd "$source_dir/include" && (find grm -name '*.h'; echo grm/version.h) | LC_ALL=C sort)
 check "no header of the build tree is needed" bash -c "! grep -rq '$source_dir' '$work/prefix/include'"
 expect_exit 0 "configure the consumer" cmake -S "$example" -B consumer \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS="-O0 -Wall -Wextra"

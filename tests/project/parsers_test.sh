@@ -22,9 +22,9 @@ only() {
   done
 }
 only "JSON is parsed" '([jJ]son|JSON|Json)::parse\(|_json::accept\(|json::from_[a-z]+\(' \
-  include/grm/core/json.h
+  src/core/json.h
 only "JSON is parsed" 'sax_parse\(' src/io/json_lists.cpp
-only "TOML is parsed" 'toml::parse(_file)?\(' include/grm/core/toml_library.h
+only "TOML is parsed" 'toml::parse(_file)?\(' src/core/toml_library.h
 streams=$(grep -rnE '>> *[a-z_]*json|^[^/]*_json_?literal|"_json' src include)
 if [ -n "$streams" ]; then
   echo "JSON is parsed from a stream or a literal: $streams"

@@ -1,4 +1,4 @@
-#include "grm/report/curves.h"
+#include "report/curves.h"
 
 #include <gtest/gtest.h>
 

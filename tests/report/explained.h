@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grm/report/explain_files.h"
+#include "report/explain_files.h"
 
 namespace grm::test {
 

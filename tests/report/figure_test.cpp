@@ -1,4 +1,4 @@
-#include "grm/report/figure.h"
+#include "report/figure.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <set>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "support/expect_error.h"
 #include "support/path_guard.h"
 #include "support/temp_folder.h"

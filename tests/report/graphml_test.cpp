@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/files.h"
 #include "explained.h"
-#include "grm/core/files.h"
 #include "support/expect_error.h"
 
 namespace grm::report {

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <regex>
 
+#include "core/clock.h"
+#include "core/files.h"
 #include "explained.h"
-#include "grm/core/clock.h"
-#include "grm/core/files.h"
 #include "support/expect_error.h"
 #include "support/path_guard.h"
 #include "support/temp_folder.h"

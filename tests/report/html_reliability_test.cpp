@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "grm/report/html_report.h"
+#include "report/html_report.h"
 
 namespace grm::report {
 namespace {

@@ -1,13 +1,13 @@
-#include "grm/report/html.h"
+#include "report/html.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <regex>
 
-#include "grm/core/files.h"
-#include "grm/report/html_report.h"
+#include "core/files.h"
 #include "grm/train/config.h"
+#include "report/html_report.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 

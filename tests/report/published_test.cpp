@@ -1,4 +1,4 @@
-#include "grm/report/published.h"
+#include "report/published.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "grm/report/reproduce.h"
+#include "report/reproduce.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 

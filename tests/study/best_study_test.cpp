@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "grm/core/files.h"
-#include "grm/io/csv.h"
-#include "grm/study/table.h"
-#include "grm/study/tune.h"
+#include "core/files.h"
+#include "io/csv.h"
+#include "study/table.h"
+#include "study/tune.h"
 
 namespace grm::study {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "grm/core/threads.h"
-#include "grm/study/runner.h"
+#include "study/runner.h"
 
 namespace {
 

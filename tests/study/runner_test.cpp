@@ -1,5 +1,5 @@
 // Studies on a small generated graph, run in child processes of this program (see main_test.cpp).
-#include "grm/study/runner.h"
+#include "study/runner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Specification files: what they expand to, and where their mistakes are.
-#include "grm/study/spec.h"
+#include "study/spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "grm/study/statistics.h"
+#include "study/statistics.h"
 
 #include <gtest/gtest.h>
 

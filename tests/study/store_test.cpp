@@ -1,5 +1,5 @@
 // The result database: who gets a cell, what becomes of it, and that nothing is done twice.
-#include "grm/study/store.h"
+#include "study/store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

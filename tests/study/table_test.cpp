@@ -1,4 +1,4 @@
-#include "grm/study/table.h"
+#include "study/table.h"
 
 #include <gtest/gtest.h>
 

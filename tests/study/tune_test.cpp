@@ -1,5 +1,5 @@
 // Searches: equal budgets, choice by validation alone, fresh seeds for the winner.
-#include "grm/study/tune.h"
+#include "study/tune.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "grm/io/npz.h"
+#include "io/npz.h"
 
 namespace grm::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 
 namespace grm::test {
 

@@ -1,4 +1,4 @@
-#include "grm/train/bench.h"
+#include "train/bench.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -1,5 +1,5 @@
 // Probabilities that mean what they say: the error and the fit against naive computations.
-#include "grm/train/calibration.h"
+#include "train/calibration.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "grm/core/rng.h"
-#include "grm/nn/losses.h"
-#include "grm/train/metrics.h"
 #include "grm/train/predict.h"
-#include "grm/train/trainer.h"
+#include "nn/losses.h"
 #include "support/temp_folder.h"
+#include "train/metrics.h"
+#include "train/trainer.h"
 
 namespace grm {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "support/temp_folder.h"
 
 namespace grm {

@@ -1,17 +1,17 @@
 // What a run says of the data and the arithmetic that made it.
-#include "grm/train/environment.h"
+#include "train/environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/core/threads.h"
-#include "grm/train/trainer.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
+#include "train/trainer.h"
 
 namespace grm {
 namespace {

@@ -1,5 +1,5 @@
 // Which items a report explains: those that are worth a look, for a reason that is said.
-#include "grm/train/explain_choice.h"
+#include "train/explain_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

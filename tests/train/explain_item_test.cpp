@@ -8,11 +8,11 @@
 #include <cmath>
 #include <set>
 
+#include "graph/influence.h"
 #include "grm/graph/batch.h"
-#include "grm/graph/influence.h"
-#include "grm/nn/losses.h"
 #include "methods/small_graph_task.h"
 #include "methods/small_task.h"
+#include "nn/losses.h"
 #include "support/expect_error.h"
 
 namespace grm {

@@ -1,5 +1,5 @@
 // Explanation figures against counts by hand and against all pairs of a true and another edge.
-#include "grm/train/explain.h"
+#include "train/explain.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -1,4 +1,4 @@
-#include "grm/train/memory_input.h"
+#include "train/memory_input.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "grm/core/error.h"
-#include "grm/train/memory.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
+#include "train/memory.h"
 
 namespace grm {
 namespace {

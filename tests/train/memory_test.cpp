@@ -1,4 +1,4 @@
-#include "grm/train/memory.h"
+#include "train/memory.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

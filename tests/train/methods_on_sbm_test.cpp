@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "grm/train/config.h"
-#include "grm/train/constant.h"
 #include "support/temp_folder.h"
+#include "train/constant.h"
 
 namespace grm {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "grm/train/config.h"
-#include "grm/train/constant.h"
+#include "train/constant.h"
 
 namespace grm {
 namespace {

@@ -1,4 +1,4 @@
-#include "grm/train/metrics.h"
+#include "train/metrics.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "grm/io/safetensors.h"
-#include "grm/nn/losses.h"
-#include "grm/train/evaluate.h"
-#include "grm/train/trainer.h"
+#include "io/safetensors.h"
+#include "nn/losses.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
+#include "train/evaluate.h"
+#include "train/trainer.h"
 
 namespace grm::model_file_tests {
 namespace {

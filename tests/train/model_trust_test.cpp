@@ -10,15 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "grm/core/files.h"
+#include "core/files.h"
 #include "grm/core/log.h"
-#include "grm/io/safetensors.h"
-#include "grm/train/checkpoint.h"
 #include "grm/train/model_file.h"
 #include "grm/train/predict.h"
-#include "grm/train/trainer.h"
+#include "io/safetensors.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
+#include "train/checkpoint.h"
+#include "train/trainer.h"
 
 namespace grm {
 namespace {

@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "grm/grm.h"
-#include "grm/io/csv.h"
-#include "grm/train/trainer.h"
+#include "io/csv.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
+#include "train/trainer.h"
 
 namespace grm {
 namespace {

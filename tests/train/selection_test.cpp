@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "grm/train/summary.h"
+#include "train/summary.h"
 
 namespace grm {
 namespace {

@@ -1,5 +1,5 @@
 // One run from start to summary: what it leaves behind, and that stopping anywhere changes nothing.
-#include "grm/train/trainer.h"
+#include "train/trainer.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -8,14 +8,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
-#include "grm/train/checkpoint.h"
-#include "grm/train/constant.h"
-#include "grm/train/divergence.h"
-#include "grm/train/evaluate.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
+#include "train/checkpoint.h"
+#include "train/constant.h"
+#include "train/divergence.h"
+#include "train/evaluate.h"
 
 namespace grm {
 namespace {

@@ -1,5 +1,5 @@
 // Baselines that see sizes or mean features only, on data made so that the answer is known.
-#include "grm/methods/graph/trivial.h"
+#include "methods/graph/trivial.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -7,9 +7,9 @@
 #include "data/helpers.h"
 #include "grm/core/rng.h"
 #include "grm/data/dataset.h"
-#include "grm/train/evaluate.h"
 #include "methods/small_graph_task.h"
 #include "support/expect_error.h"
+#include "train/evaluate.h"
 
 namespace grm::trivial_tests {
 namespace {

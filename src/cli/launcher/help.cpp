@@ -1,4 +1,4 @@
-#include "help.h"
+#include "cli/launcher/help.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "grm/core/start.h"
-#include "help.h"
+#include "cli/launcher/help.h"
+#include "core/start.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../kernels.h"
+#include "core/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

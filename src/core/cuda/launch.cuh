@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "../kernel.h"
+#include "core/kernel.h"
 
 // What every CUDA file needs: launching, vectors of 16 bytes, sums over the lanes of a warp. Sums
 // go along fixed trees, so that a kernel gives the same bits in every run.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../kernels.h"
-#include "launch.cuh"
+#include "core/cuda/launch.cuh"
+#include "core/kernels.h"
 
 namespace grm::cuda {
 

@@ -1,6 +1,6 @@
 // Fills from the Philox sequence. A thread takes one counter: four floats, two uniform doubles or
 // one normal double, at the positions that they have on the CPU.
-#include "philox.cuh"
+#include "core/cuda/philox.cuh"
 
 namespace grm::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "launch.cuh"
+#include "core/cuda/launch.cuh"
 
 // Blocks whose lanes lie along the columns of a matrix; kRowLanes threads share a column, and what
 // they have is folded in their order.

@@ -1,4 +1,4 @@
-#include "grm/core/system/lock.h"
+#include "core/system/lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

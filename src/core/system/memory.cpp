@@ -1,4 +1,4 @@
-#include "grm/core/system/memory.h"
+#include "core/system/memory.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "grm/core/system/process.h"
+#include "core/system/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
 #include "grm/core/error.h"
 
 namespace grm {

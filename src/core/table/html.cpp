@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "core/table.h"
+#include "core/text.h"
 #include "grm/core/error.h"
-#include "grm/core/table.h"
-#include "grm/core/text.h"
 
 namespace grm {
 namespace {

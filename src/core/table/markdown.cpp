@@ -1,5 +1,5 @@
-#include "grm/core/table.h"
-#include "grm/core/text.h"
+#include "core/table.h"
+#include "core/text.h"
 
 namespace grm {
 

@@ -1,4 +1,4 @@
-#include "grm/core/table.h"
+#include "core/table.h"
 
 #include <algorithm>
 

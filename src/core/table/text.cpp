@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "grm/core/table.h"
-#include "grm/core/text.h"
+#include "core/table.h"
+#include "core/text.h"
 
 namespace grm {
 namespace {

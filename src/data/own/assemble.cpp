@@ -1,8 +1,8 @@
 #include <torch/types.h>
 
-#include "grm/data/graph_sets.h"
-#include "preprocessing.h"
-#include "sparse_rows.h"
+#include "data/graph_sets.h"
+#include "data/own/preprocessing.h"
+#include "data/own/sparse_rows.h"
 
 namespace grm::own {
 namespace {

@@ -1,4 +1,4 @@
-#include "column_reader.h"
+#include "data/own/column_reader.h"
 
 #include <fmt/ranges.h>
 

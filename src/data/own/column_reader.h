@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "columns.h"
-#include "csv_file.h"
-#include "description.h"
+#include "data/own/columns.h"
+#include "data/own/csv_file.h"
+#include "data/own/description.h"
 
 namespace grm::own {
 

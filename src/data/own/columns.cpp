@@ -1,13 +1,13 @@
-#include "columns.h"
+#include "data/own/columns.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 
+#include "data/own/number_features.h"
+#include "data/own/sparse_rows.h"
 #include "grm/core/error.h"
-#include "number_features.h"
-#include "sparse_rows.h"
 
 namespace grm::own {
 namespace {

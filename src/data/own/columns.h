@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "data/own/names.h"
+#include "data/own/numbers.h"
 #include "grm/graph/graph.h"
-#include "names.h"
-#include "numbers.h"
 
 namespace grm::own {
 

@@ -1,4 +1,4 @@
-#include "csv_file.h"
+#include "data/own/csv_file.h"
 
 #include <fmt/ranges.h>
 

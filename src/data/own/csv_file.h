@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "grm/io/csv.h"
-#include "names.h"
-#include "problems.h"
+#include "data/own/names.h"
+#include "data/own/problems.h"
+#include "io/csv.h"
 
 namespace grm::own {
 

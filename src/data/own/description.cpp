@@ -1,14 +1,14 @@
 // dataset.toml: every key with its place, so that whatever turns out to be wrong later can point at
 // the word that asked for it.
-#include "description.h"
+#include "data/own/description.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "data/own/toml_words.h"
 #include "grm/core/options.h"
-#include "toml_words.h"
 
 namespace grm::own {
 namespace {

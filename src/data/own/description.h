@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "problems.h"
+#include "data/own/problems.h"
 
 namespace grm::own {
 

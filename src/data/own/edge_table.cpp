@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tables.h"
+#include "data/own/tables.h"
 
 namespace grm::own {
 namespace {

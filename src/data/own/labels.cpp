@@ -1,4 +1,4 @@
-#include "labels.h"
+#include "data/own/labels.h"
 
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 // From a folder to a task: read all domains, let those of training decide about columns and
 // classes, and build every domain by that.
-#include "load.h"
+#include "data/own/load.h"
 
 #include <fmt/ranges.h>
 
@@ -8,11 +8,11 @@
 #include <map>
 #include <set>
 
-#include "grm/core/files.h"
-#include "grm/core/text.h"
-#include "labels.h"
-#include "preprocessing.h"
-#include "read_all.h"
+#include "core/files.h"
+#include "core/text.h"
+#include "data/own/labels.h"
+#include "data/own/preprocessing.h"
+#include "data/own/read_all.h"
 
 namespace grm::own {
 namespace {

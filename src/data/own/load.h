@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "problems.h"
+#include "data/own/problems.h"
 
 namespace grm::own {
 

@@ -1,9 +1,9 @@
-#include "locate.h"
+#include "data/own/locate.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "raw_domain.h"
+#include "data/own/raw_domain.h"
 
 namespace grm::own {
 namespace fs = std::filesystem;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "description.h"
+#include "data/own/description.h"
 
 namespace grm::own {
 

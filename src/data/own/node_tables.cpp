@@ -1,4 +1,4 @@
-#include "tables.h"
+#include "data/own/tables.h"
 
 namespace grm::own {
 namespace {

@@ -1,4 +1,4 @@
-#include "npz_arrays.h"
+#include "data/own/npz_arrays.h"
 
 #include <fmt/ranges.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/own/sparse_rows.h"
 #include "grm/core/options.h"
-#include "sparse_rows.h"
 
 namespace grm::own {
 namespace {

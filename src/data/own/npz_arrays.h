@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "grm/io/npz_archive.h"
-#include "raw_domain.h"
+#include "data/own/raw_domain.h"
+#include "io/npz_archive.h"
 
 namespace grm::own {
 

@@ -1,7 +1,7 @@
 // One domain as NumPy and PyTorch Geometric users write it: edge_index, x, y and what goes with it.
 #include <algorithm>
 
-#include "npz_arrays.h"
+#include "data/own/npz_arrays.h"
 
 namespace grm::own {
 namespace {

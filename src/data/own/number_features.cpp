@@ -1,10 +1,10 @@
-#include "number_features.h"
+#include "data/own/number_features.h"
 
 #include <torch/types.h>
 
 #include <cmath>
 
-#include "sparse_rows.h"
+#include "data/own/sparse_rows.h"
 
 namespace grm::own {
 namespace {

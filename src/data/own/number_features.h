@@ -1,6 +1,6 @@
 #pragma once
 
-#include "columns.h"
+#include "data/own/columns.h"
 
 namespace grm::own {
 

@@ -1,4 +1,4 @@
-#include "numbers.h"
+#include "data/own/numbers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <mutex>
 
-#include "description.h"
-#include "entry.h"
-#include "load.h"
+#include "data/own/description.h"
+#include "data/own/entry.h"
+#include "data/own/load.h"
 
 namespace grm {
 namespace {

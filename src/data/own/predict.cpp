@@ -3,11 +3,11 @@
 
 #include <filesystem>
 
-#include "grm/core/lists.h"
+#include "core/lists.h"
+#include "data/own/labels.h"
+#include "data/own/locate.h"
+#include "data/own/preprocessing.h"
 #include "grm/core/log.h"
-#include "labels.h"
-#include "locate.h"
-#include "preprocessing.h"
 
 namespace grm::own {
 namespace {

@@ -1,7 +1,7 @@
-#include "preprocessing.h"
+#include "data/own/preprocessing.h"
 
-#include "grm/core/json.h"
-#include "grm/core/json_number.h"
+#include "core/json.h"
+#include "core/json_number.h"
 
 namespace grm::own {
 namespace {

@@ -1,4 +1,4 @@
-#include "problems.h"
+#include "data/own/problems.h"
 
 #include <algorithm>
 #include <charconv>

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "column_reader.h"
-#include "description.h"
+#include "data/own/column_reader.h"
+#include "data/own/description.h"
 #include "grm/data/task.h"
 
 namespace grm::own {

@@ -1,10 +1,10 @@
 // Finds and reads the files of all domains.
-#include "read_all.h"
+#include "data/own/read_all.h"
 
 #include <fmt/ranges.h>
 
+#include "data/own/locate.h"
 #include "grm/core/options.h"
-#include "locate.h"
 
 namespace grm::own {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "raw_domain.h"
+#include "data/own/raw_domain.h"
 
 namespace grm::own {
 

@@ -1,4 +1,4 @@
-#include "sparse_rows.h"
+#include "data/own/sparse_rows.h"
 
 #include <torch/types.h>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "grm/data/graph_sets.h"
-#include "tables.h"
+#include "data/graph_sets.h"
+#include "data/own/tables.h"
 
 namespace grm::own {
 namespace {

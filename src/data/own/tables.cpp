@@ -1,5 +1,5 @@
 // Tables of one folder: nodes.csv, edges.csv and, at graph level, graphs.csv.
-#include "tables.h"
+#include "data/own/tables.h"
 
 #include <fmt/ranges.h>
 

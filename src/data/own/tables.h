@@ -1,6 +1,6 @@
 #pragma once
 
-#include "raw_domain.h"
+#include "data/own/raw_domain.h"
 
 namespace grm::own {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "description.h"
-#include "grm/core/files.h"
-#include "grm/core/lists.h"
+#include "core/files.h"
+#include "core/lists.h"
+#include "core/toml_library.h"
+#include "data/own/description.h"
 #include "grm/core/options.h"
-#include "grm/core/toml_library.h"
 
 namespace grm::own {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../kernels.h"
+#include "graph/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

@@ -1,7 +1,7 @@
 // Draws ego-nets: one block a target. The first warp draws members in the order of the CPU (the
 // order decides which numbers of the stream they use), then all threads look for pairs.
-#include "../../core/cuda/philox.cuh"
-#include "../kernels.h"
+#include "core/cuda/philox.cuh"
+#include "graph/kernels.h"
 
 namespace grm::cuda {
 namespace {

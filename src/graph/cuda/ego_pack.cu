@@ -1,6 +1,6 @@
 // Packs drawn ego-nets: rows of nodes, and their pairs as a block-diagonal pattern.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "graph/kernels.h"
 
 namespace grm::cuda {
 namespace {

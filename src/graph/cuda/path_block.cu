@@ -1,8 +1,8 @@
 // Breadth-first search with path counting from 64 sources at once. One warp works on one node of
 // one block of sources; lane l holds the sources l and l + 32. Counts are whole numbers in their
 // exact range, so that sums do not depend on their order.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "graph/kernels.h"
 
 namespace grm::cuda {
 namespace {

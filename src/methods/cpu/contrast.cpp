@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "../../ops/cpu/vector_math.h"
-#include "../kernels.h"
 #include "grm/core/threads.h"
+#include "methods/kernels.h"
+#include "ops/cpu/vector_math.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

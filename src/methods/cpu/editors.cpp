@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../kernels.h"
+#include "methods/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../kernels.h"
 #include "grm/core/threads.h"
+#include "methods/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

@@ -1,7 +1,7 @@
 // Tiles of the contrast. A block takes kRows x kCols cosines and leaves one number for each of its
 // rows and columns; a second kernel adds them in the order of the blocks.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "methods/kernels.h"
 
 namespace grm::cuda {
 namespace {

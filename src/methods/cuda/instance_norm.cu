@@ -1,7 +1,7 @@
 // Instance normalisation: a block takes 32 columns of one graph. Its warps take every eighth row
 // and are folded in their order; sums are kept in double.
-#include "../../core/cuda/row_lanes.cuh"
-#include "../kernels.h"
+#include "core/cuda/row_lanes.cuh"
+#include "methods/kernels.h"
 
 namespace grm::cuda {
 namespace {

@@ -1,8 +1,8 @@
 // Sinkhorn's iterations. A block takes kRows rows: it finds their factors a from the column factors
 // b, and at once what these rows add to the column sums of the next iteration. Partial sums are
 // added in the order of the blocks.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "methods/kernels.h"
 
 namespace grm::cuda {
 namespace {

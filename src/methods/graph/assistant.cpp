@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "grm/methods/graph/gala.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/gala.h"
+#include "nn/losses.h"
 
 namespace grm::graph_level {
 

@@ -1,12 +1,12 @@
-#include "grm/methods/graph/batches.h"
+#include "methods/graph/batches.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
 #include "grm/core/error.h"
-#include "grm/methods/graph/subgraph.h"
-#include "grm/ops/sparse.h"
+#include "methods/graph/subgraph.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 

@@ -13,9 +13,9 @@
 // true. r < 0 leaves the graph whole, isolated nodes included, and weights both branches by sig(s).
 #include <torch/types.h>
 
-#include "grm/methods/graph/contrastive.h"
-#include "grm/methods/graph/model.h"
-#include "grm/methods/graph/split_model.h"
+#include "methods/graph/contrastive.h"
+#include "methods/graph/model.h"
+#include "methods/graph/split_model.h"
 
 namespace grm::graph_level {
 namespace {

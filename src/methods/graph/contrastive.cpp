@@ -1,4 +1,4 @@
-#include "grm/methods/graph/contrastive.h"
+#include "methods/graph/contrastive.h"
 
 #include <algorithm>
 

@@ -17,16 +17,16 @@
 // Deviations from the authors' code: a graph whose floor(r |E|) is 0 keeps one edge; a batch of one
 // graph has no spread; two outputs with the 2-output BCE where they have one logit (Molhiv); the
 // model of the best validation epoch is kept, theirs is the last one's.
-#include "grm/methods/graph/dir.h"
+#include "methods/graph/dir.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "grm/methods/graph/model.h"
-#include "grm/methods/graph/subgraph.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/model.h"
+#include "methods/graph/subgraph.h"
+#include "nn/losses.h"
 
 namespace grm::graph_level {
 namespace dir {

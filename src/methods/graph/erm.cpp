@@ -5,8 +5,8 @@
 // f is the encoder that the other methods use as their predictor, fed with the raw features.
 #include <torch/types.h>
 
-#include "grm/methods/graph/model.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/model.h"
+#include "nn/losses.h"
 
 namespace grm::graph_level {
 namespace {

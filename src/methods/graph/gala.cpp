@@ -10,13 +10,13 @@
 //
 // The published runs have beta = 0: the spurious branch (weights 1 - w) then does not exist. Tags
 // and counts of step 3 are all that training needs of the assistant; they are the training state.
-#include "grm/methods/graph/gala.h"
+#include "methods/graph/gala.h"
 
 #include <torch/types.h>
 
 #include "grm/core/error.h"
-#include "grm/methods/graph/contrastive.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/contrastive.h"
+#include "nn/losses.h"
 
 namespace grm::graph_level {
 namespace {

@@ -17,7 +17,7 @@
 // least one edge; k-means sees all training graphs; theta of the penalty is narrowed to the last
 // linear map. No term of the loss reaches GNN_V, so with `variant_encoder = own` it stays as it was
 // drawn; `shared` takes the weights of GNN_I instead.
-#include "grm/methods/graph/gil.h"
+#include "methods/graph/gil.h"
 
 #include <torch/types.h>
 
@@ -25,9 +25,9 @@
 #include <cmath>
 #include <set>
 
-#include "grm/methods/graph/model.h"
-#include "grm/methods/graph/subgraph.h"
-#include "grm/ops/sparse.h"
+#include "methods/graph/model.h"
+#include "methods/graph/subgraph.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 namespace gil {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "grm/methods/graph/subgraph.h"
+#include "methods/graph/subgraph.h"
 
 namespace grm::graph_level {
 namespace {

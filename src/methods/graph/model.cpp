@@ -1,11 +1,11 @@
-#include "grm/methods/graph/model.h"
+#include "methods/graph/model.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 
 namespace grm::graph_level {
 namespace {

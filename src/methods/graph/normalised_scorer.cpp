@@ -1,13 +1,13 @@
-#include "grm/methods/graph/normalised_scorer.h"
+#include "methods/graph/normalised_scorer.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
-#include "../../graph/place.h"
-#include "../kernels.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
-#include "grm/methods/graph/batches.h"
-#include "grm/ops/sparse.h"
+#include "methods/graph/batches.h"
+#include "methods/kernels.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 namespace {

@@ -1,9 +1,9 @@
 #include <torch/types.h>
 
 #include "grm/core/error.h"
-#include "grm/methods/graph/subgraph.h"
-#include "grm/ops/messages.h"
-#include "grm/ops/sparse.h"
+#include "methods/graph/subgraph.h"
+#include "ops/messages.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 

@@ -1,10 +1,10 @@
-#include "grm/methods/graph/split_model.h"
+#include "methods/graph/split_model.h"
 
 #include <torch/types.h>
 
 #include "grm/core/error.h"
-#include "grm/methods/contrast.h"
-#include "grm/ops/sparse.h"
+#include "methods/contrast.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 

@@ -1,4 +1,4 @@
-#include "grm/methods/graph/subgraph.h"
+#include "methods/graph/subgraph.h"
 
 #include <torch/types.h>
 
@@ -8,7 +8,7 @@
 
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
-#include "grm/ops/sparse.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 namespace {

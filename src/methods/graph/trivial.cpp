@@ -4,16 +4,16 @@
 //   L = mean over all training graphs of l(W (x - mean) / deviation + b, y)
 //
 // One step an epoch on all graphs, from zero: no randomness.
-#include "grm/methods/graph/trivial.h"
+#include "methods/graph/trivial.h"
 
 #include <optional>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/batch.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/nn/losses.h"
-#include "grm/ops/sparse.h"
+#include "methods/backbone_method.h"
+#include "nn/losses.h"
+#include "ops/sparse.h"
 
 namespace grm::graph_level {
 namespace {

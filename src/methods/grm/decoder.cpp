@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "grm/core/stages.h"
-#include "grm/methods/grm/generator.h"
-#include "grm/nn/activation.h"
-#include "grm/ops/generate.h"
-#include "grm/ops/sparse.h"
+#include "core/stages.h"
+#include "methods/grm/generator.h"
+#include "nn/activation.h"
+#include "ops/generate.h"
+#include "ops/sparse.h"
 
 namespace grm {
 

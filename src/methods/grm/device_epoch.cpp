@@ -1,15 +1,15 @@
-#include "device_epoch.h"
+#include "methods/grm/device_epoch.h"
 
 #include <torch/types.h>
 
 #include <array>
 #include <cstring>
 
+#include "core/stages.h"
+#include "graph/device_nets.h"
+#include "graph/random.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
 #include "grm/graph/device.h"
-#include "grm/graph/device_nets.h"
-#include "grm/graph/random.h"
 
 namespace grm {
 namespace {

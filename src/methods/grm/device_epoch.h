@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "../../graph/cuda_torch.h"
-#include "grm/methods/grm/model.h"
+#include "graph/cuda_torch.h"
 #include "grm/nn/adam.h"
+#include "methods/grm/model.h"
 
 namespace grm {
 

@@ -1,4 +1,4 @@
-#include "device_predictions.h"
+#include "methods/grm/device_predictions.h"
 
 #include <torch/types.h>
 

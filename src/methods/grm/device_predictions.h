@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "../../graph/cuda_torch.h"
+#include "graph/cuda_torch.h"
 #include "grm/graph/graph.h"
 
 namespace grm {

@@ -1,18 +1,18 @@
-#include "grm/methods/grm/domain.h"
+#include "methods/grm/domain.h"
 
 #include <torch/types.h>
 
 #include <algorithm>
 
-#include "grm/core/clock.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/files.h"
 #include "grm/core/log.h"
-#include "grm/core/stages.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
-#include "grm/io/safetensors.h"
-#include "grm/ops/sparse.h"
+#include "io/safetensors.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace {

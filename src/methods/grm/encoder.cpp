@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "grm/methods/grm/generator.h"
-#include "grm/ops/propagate.h"
-#include "grm/ops/sparse.h"
+#include "methods/grm/generator.h"
+#include "ops/propagate.h"
+#include "ops/sparse.h"
 
 namespace grm {
 

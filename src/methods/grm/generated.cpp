@@ -1,4 +1,4 @@
-#include "grm/methods/grm/generated.h"
+#include "methods/grm/generated.h"
 
 #include <torch/types.h>
 

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/stages.h"
+#include "graph/random.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
-#include "grm/graph/random.h"
-#include "grm/methods/graph/batches.h"
-#include "grm/methods/grm/cost.h"
-#include "grm/methods/grm/generated.h"
-#include "grm/methods/grm/model.h"
-#include "grm/nn/losses.h"
+#include "methods/graph/batches.h"
+#include "methods/grm/cost.h"
+#include "methods/grm/generated.h"
+#include "methods/grm/model.h"
+#include "nn/losses.h"
 
 namespace grm {
 namespace {

@@ -11,16 +11,16 @@
 #include <deque>
 #include <functional>
 
-#include "device_epoch.h"
-#include "device_predictions.h"
-#include "grm/core/stages.h"
+#include "core/stages.h"
+#include "graph/random.h"
 #include "grm/graph/device.h"
-#include "grm/graph/random.h"
-#include "grm/methods/grm/cost.h"
-#include "grm/methods/grm/generated.h"
-#include "grm/methods/grm/model.h"
-#include "grm/nn/losses.h"
-#include "grm/ops/sparse.h"
+#include "methods/grm/cost.h"
+#include "methods/grm/device_epoch.h"
+#include "methods/grm/device_predictions.h"
+#include "methods/grm/generated.h"
+#include "methods/grm/model.h"
+#include "nn/losses.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace {

@@ -1,9 +1,9 @@
-#include "grm/methods/grm/losses.h"
+#include "methods/grm/losses.h"
 
 #include <torch/types.h>
 
-#include "grm/ops/latent.h"
-#include "grm/ops/sparse.h"
+#include "ops/latent.h"
+#include "ops/sparse.h"
 
 namespace grm {
 

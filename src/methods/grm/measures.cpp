@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "grm/graph/local_influence.h"
-#include "grm/methods/grm/cost.h"
+#include "graph/local_influence.h"
+#include "methods/grm/cost.h"
 
 namespace grm {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "graph/influence.h"
 #include "grm/core/threads.h"
-#include "grm/graph/influence.h"
-#include "grm/methods/backbone_cost.h"
-#include "grm/methods/grm/cost.h"
-#include "grm/methods/grm/domain.h"
+#include "methods/backbone_cost.h"
+#include "methods/grm/cost.h"
+#include "methods/grm/domain.h"
 
 namespace grm {
 namespace {

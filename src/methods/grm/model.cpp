@@ -1,12 +1,12 @@
-#include "grm/methods/grm/model.h"
+#include "methods/grm/model.h"
 
 #include <torch/types.h>
 
-#include "grm/core/stages.h"
-#include "grm/nn/activation.h"
-#include "grm/nn/losses.h"
-#include "grm/ops/latent.h"
-#include "grm/ops/sparse.h"
+#include "core/stages.h"
+#include "nn/activation.h"
+#include "nn/losses.h"
+#include "ops/latent.h"
+#include "ops/sparse.h"
 
 namespace grm {
 

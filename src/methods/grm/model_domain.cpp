@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/core/stages.h"
-#include "grm/methods/grm/model.h"
-#include "grm/ops/sparse.h"
+#include "methods/grm/model.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace {

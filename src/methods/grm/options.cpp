@@ -1,7 +1,7 @@
-#include "grm/methods/grm/options.h"
+#include "methods/grm/options.h"
 
 #include "grm/core/error.h"
-#include "grm/methods/graph/batches.h"
+#include "methods/graph/batches.h"
 
 namespace grm {
 

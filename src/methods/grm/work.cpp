@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "grm/methods/grm/cost.h"
-#include "grm/methods/grm/domain.h"
+#include "methods/grm/cost.h"
+#include "methods/grm/domain.h"
 
 namespace grm {
 namespace {

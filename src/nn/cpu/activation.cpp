@@ -1,4 +1,4 @@
-#include "../kernels.h"
+#include "nn/kernels.h"
 
 #include <algorithm>
 

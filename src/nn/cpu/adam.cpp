@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "../kernels.h"
 #include "grm/core/threads.h"
+#include "nn/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "../kernels.h"
+#include "nn/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 

@@ -2,8 +2,8 @@
 // captured graph keeps it. Blocks take stretches of kStretch numbers and find their tensor in it.
 #include <algorithm>
 
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "nn/kernels.h"
 
 namespace grm::cuda {
 namespace {

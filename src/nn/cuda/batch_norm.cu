@@ -1,7 +1,7 @@
 // Batch normalisation of training. Each chunk of rows gives its own mean and the squares around it,
 // so that one pass over memory is enough and nothing cancels; a small kernel joins the chunks and
 // prepares what the elementwise pass needs.
-#include "columns.cuh"
+#include "nn/cuda/columns.cuh"
 
 namespace grm::cuda {
 namespace {

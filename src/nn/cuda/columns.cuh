@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../../core/cuda/row_lanes.cuh"
-#include "../kernels.h"
+#include "core/cuda/row_lanes.cuh"
+#include "nn/kernels.h"
 
 // Column sums in two steps: blocks add up kChunk rows each, then the chunks are added in their
 // order. Sums are kept in double. Lanes lie along the columns; kRowLanes threads share a column and

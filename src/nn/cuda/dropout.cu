@@ -1,6 +1,6 @@
 // Dropout whose mask is never stored: the gradient draws it again.
-#include "../../core/cuda/philox.cuh"
-#include "../kernels.h"
+#include "core/cuda/philox.cuh"
+#include "nn/kernels.h"
 
 namespace grm::cuda {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "vec.h"
-#include "vector_math.h"
+#include "ops/cpu/vec.h"
+#include "ops/cpu/vector_math.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../kernels.h"
 #include "grm/core/threads.h"
-#include "vector_math.h"
+#include "ops/cpu/vector_math.h"
+#include "ops/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

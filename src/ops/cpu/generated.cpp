@@ -2,7 +2,7 @@
 // graph. E is symmetric, and only vectors from the diagonal on are computed of symmetric matrices.
 #include <algorithm>
 
-#include "generated_tile.h"
+#include "ops/cpu/generated_tile.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace tile {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "generated_tile.h"
+#include "ops/cpu/generated_tile.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT::tile {
 namespace {

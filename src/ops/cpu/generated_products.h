@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "vec.h"
+#include "ops/cpu/vec.h"
 
 // Small products of the fused generator. Matrices over the pairs of a graph are [p][p], p =
 // padded(n): rows of whole vectors.

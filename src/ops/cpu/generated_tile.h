@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../kernels.h"
-#include "generated_products.h"
-#include "vector_math.h"
+#include "ops/cpu/generated_products.h"
+#include "ops/cpu/vector_math.h"
+#include "ops/kernels.h"
 
 // What the fused generator does to the elements of a graph's matrices, and the task at hand.
 namespace grm::cpu::GRM_CPU_VARIANT::tile {

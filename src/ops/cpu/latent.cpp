@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../kernels.h"
-#include "vec.h"
-#include "vector_math.h"
+#include "ops/cpu/vec.h"
+#include "ops/cpu/vector_math.h"
+#include "ops/kernels.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

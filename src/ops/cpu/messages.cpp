@@ -1,11 +1,11 @@
 // Messages that pass a ReLU on their way. Loops go over columns; a row's sums stay in the nearest
 // cache, and what is read once (e, ds) streams past. Sums of numbers over columns are kept in
 // sixteen lanes that are folded in a fixed order.
-#include "../kernels.h"
+#include "ops/kernels.h"
 
 #include <algorithm>
 
-#include "vec.h"
+#include "ops/cpu/vec.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

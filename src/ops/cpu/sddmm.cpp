@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "vec.h"
+#include "ops/cpu/vec.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

@@ -1,7 +1,7 @@
 // Reductions of consecutive rows, and rows by index.
 #include <algorithm>
 
-#include "vec.h"
+#include "ops/cpu/vec.h"
 
 namespace grm::cpu::GRM_CPU_VARIANT {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../kernels.h"
 #include "grm/core/threads.h"
+#include "ops/kernels.h"
 
 // Fixed-width vectors through the compiler's vector types: one source for AVX-512, AVX2 and SSE.
 namespace grm::cpu::GRM_CPU_VARIANT {

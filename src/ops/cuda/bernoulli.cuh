@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../core/cuda/launch.cuh"
+#include "core/cuda/launch.cuh"
 
 // An edge that is there with probability sigmoid(s), and its divergence from probability theta.
 namespace grm::cuda {

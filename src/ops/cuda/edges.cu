@@ -1,5 +1,5 @@
 // Reductions of per-edge numbers over the rows of a pattern, and what normalises by them.
-#include "team.cuh"
+#include "ops/cuda/team.cuh"
 
 namespace grm::cuda {
 namespace {

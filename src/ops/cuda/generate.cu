@@ -1,6 +1,6 @@
 // Elementwise parts of the generator's losses, from t = exp(-|s|) as in cpu/generate.cpp.
-#include "../kernels.h"
-#include "bernoulli.cuh"
+#include "ops/cuda/bernoulli.cuh"
+#include "ops/kernels.h"
 
 namespace grm::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // The generated graph in one pass: logits, weights, degrees, divergence and propagation of a small
 // graph, by one block, in shared memory.
-#include "generator.cuh"
+#include "ops/cuda/generator.cuh"
 
 namespace grm::cuda {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cuda_pipeline.h>
 
-#include "../kernels.h"
-#include "bernoulli.cuh"
+#include "ops/cuda/bernoulli.cuh"
+#include "ops/kernels.h"
 
 // Pieces of the fused generator: one block works on one graph in shared memory. Matrices over pairs
 // are [n][pair_stride] and symmetric, tiles of node rows are [n][tile_stride]; both are aligned to

@@ -7,7 +7,7 @@
 //                           + 2 (s_ij - logit theta) dkl],
 //   df   = G F.
 // The second term is the way of an edge through the degree of its target (cpu/edges.cpp).
-#include "generator.cuh"
+#include "ops/cuda/generator.cuh"
 
 namespace grm::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // Messages that pass a ReLU on their way. One warp per pattern row; lanes lie across V columns
 // each, and wider rows take several rounds over the entries.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "ops/kernels.h"
 
 namespace grm::cuda {
 namespace {

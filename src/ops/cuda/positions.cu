@@ -2,8 +2,8 @@
 // two or three kernels: counts of each tile, where there are many tiles a running sum over (byte
 // value, tile), and a scatter in which equal values keep their order. Integers only: no order of
 // execution shows in the result.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "ops/kernels.h"
 
 namespace grm::cuda {
 namespace {

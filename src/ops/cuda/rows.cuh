@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "ops/kernels.h"
 
 // Weighted sums of rows along a pattern, dot products with them, or both: one warp per pattern row.
 // L lanes lie across the columns, each with N vectors of V numbers; the other lanes of the warp

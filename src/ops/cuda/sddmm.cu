@@ -1,5 +1,5 @@
 // Inner products over a sparse pattern, alone or with the sparse product that reads the same rows.
-#include "rows.cuh"
+#include "ops/cuda/rows.cuh"
 
 namespace grm::cuda {
 namespace {

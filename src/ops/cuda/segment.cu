@@ -1,7 +1,7 @@
 // Rows by index and the spreading of one row over its segment: copies, in vectors of 16 bytes where
 // the rows allow it.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "ops/kernels.h"
 
 namespace grm::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // Largest entries of segments. One block per segment: its warps take consecutive stretches of rows,
 // lanes lie across the columns, and stretches are compared in their order.
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "ops/kernels.h"
 
 namespace grm::cuda {
 namespace {

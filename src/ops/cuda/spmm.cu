@@ -1,6 +1,6 @@
 // Sparse matrix times dense matrix, and sums of consecutive rows, which are the same without an
 // index.
-#include "rows.cuh"
+#include "ops/cuda/rows.cuh"
 
 namespace grm::cuda {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../../core/cuda/launch.cuh"
-#include "../kernels.h"
+#include "core/cuda/launch.cuh"
+#include "ops/kernels.h"
 
 // Kernels over the entries of pattern rows. A row is worked on by a team: a warp, or where it has
 // more than kTeamRow entries all warps of the block, so that a few hubs do not keep the others

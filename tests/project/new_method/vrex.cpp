@@ -6,9 +6,9 @@
 // One full-batch step per epoch. beta = 0 is ERM on the same domains.
 #include <torch/types.h>
 
-#include "grm/core/stages.h"
-#include "grm/methods/backbone_method.h"
-#include "grm/methods/domains.h"
+#include "core/stages.h"
+#include "methods/backbone_method.h"
+#include "methods/domains.h"
 
 namespace grm {
 namespace {

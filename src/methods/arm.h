@@ -1,0 +1,57 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <memory>
+
+#include "grm/graph/graph.h"
+#include "nn/backbone.h"
+
+namespace grm {
+
+/// The two networks of ARM-CML on graphs. The context net is a 2-layer GCN with `channels` outputs
+/// per node; a context is the mean of its rows over some nodes. The prediction net is a 2-layer GCN
+/// whose input is [X | 1 u^T] for a context u. Its first layer is affine in u,
+///   Z1 = P [X | 1 u^T] W + b = P (X W_x) + b + a (u^T W_ctx),     a = P 1,
+/// so X is never widened and P (X W_x) + b is shared by all contexts of a graph.
+class ArmModel {
+ public:
+  /// Uses conv, hidden, dropout and batch_norm of the options.
+  ArmModel(nn::ParameterSet& set, const nn::BackboneOptions& options, int64_t channels,
+           int64_t features, int64_t classes);
+
+  /// The context net of every node: [n, channels].
+  torch::Tensor context_rows(const Graph& graph, nn::Pass& pass);
+  /// The context of a batch: the mean of its nodes' rows, [channels].
+  static torch::Tensor context_of_batch(const torch::Tensor& rows, const torch::Tensor& nodes);
+  /// P (X W_x) + b of every node: [n, hidden].
+  torch::Tensor shared(const Graph& graph);
+  /// Logits of every node under one context: [n, classes].   context: [channels]
+  torch::Tensor predict(const Graph& graph, const torch::Tensor& shared_rows,
+                        const torch::Tensor& context, nn::Pass& pass);
+  /// Logits [k, classes] of `nodes`, in evaluation mode, node i under the context in row
+  /// context_of[i] of contexts [B, channels]. Costs about one pass, however many contexts.
+  torch::Tensor predict_each(const Graph& graph, const torch::Tensor& shared_rows,
+                             const torch::Tensor& contexts, const torch::Tensor& context_of,
+                             const torch::Tensor& nodes);
+
+ private:
+  torch::Tensor weight_of_features() const { return weight_.narrow(0, 0, features_); }
+  torch::Tensor weight_of_context() const {
+    return weight_.narrow(0, features_, weight_.size(0) - features_);
+  }
+  /// Normalisation and activation of first-layer rows.
+  torch::Tensor activate(const torch::Tensor& rows, nn::Pass& pass);
+  /// a = P 1: [n, 1].
+  torch::Tensor received(const nn::Propagation& p) const;
+
+  nn::BackboneOptions options_;
+  int64_t features_;
+  nn::PropagationCache propagation_;
+  std::unique_ptr<nn::Backbone> context_;
+  torch::Tensor weight_, bias_;  // first layer: [features + channels, hidden], [hidden]
+  nn::BatchNorm norm_;
+  nn::GcnLayer second_;
+};
+
+}  // namespace grm

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "grm/methods/method.h"
+#include "nn/backbone.h"
+
+namespace grm {
+
+enum class Optimiser { adamw, adam };
+GRM_WORDS(Optimiser, "adamw", "adam")
+
+/// One step of the optimiser on all training domains, or one for each of them.
+enum class DomainUpdate { mean, per_domain, per_domain_accumulate };
+GRM_WORDS(DomainUpdate, "mean", "per_domain", "per_domain_accumulate")
+
+/// Optimiser options that most methods share; members hold the method's own defaults.
+struct OptimiserOptions {
+  Optimiser optimiser = Optimiser::adamw;
+  double lr = 0.01;
+  double weight_decay = 1e-3;
+  void declare(OptionList& list);
+  bool decoupled() const { return optimiser == Optimiser::adamw; }
+};
+
+/// Mean loss of a domain's training nodes; logits: [n, classes] of all its nodes.
+torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits);
+
+/// One product of the first layer for each set of features in use (edited copies of a graph have
+/// the features of that graph). Valid for passes between two changes of the weights.
+class SharedProducts {
+ public:
+  nn::SharedProduct* of(const Graph& graph);
+
+ private:
+  std::deque<std::pair<Features, nn::SharedProduct>> products_;
+};
+
+/// A method whose model is one backbone, used as it is for prediction. What makes it a method is
+/// how it trains: train_epoch is left to the subclass.
+class BackboneMethod : public Method {
+ public:
+  torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override;
+  nn::ParameterSet& parameters() override { return set_; }
+  std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
+
+ protected:
+  BackboneMethod(const nn::BackboneOptions& backbone, const OptimiserOptions& optimiser,
+                 const TrainView& view, const Rng& rng);
+
+  /// Forward pass in training mode over a domain's graph, or over other edges for its nodes.
+  /// `place` tells the passes of one epoch apart.
+  nn::BackboneOutput forward(const Domain& domain, int64_t epoch, uint64_t place,
+                             const AdjacencyPtr& edges = nullptr,
+                             const torch::Tensor& edge_weights = {},
+                             SharedProducts* shared = nullptr);
+  torch::Tensor loss_of(const Domain& domain, const torch::Tensor& logits) const {
+    return domain_loss(view_.loss, domain.labels, logits);
+  }
+
+  TrainView view_;
+  Rng rng_;
+  nn::ParameterSet set_;
+  std::unique_ptr<nn::Backbone> backbone_;
+  nn::Adam optimiser_;  // over the whole set
+};
+
+}  // namespace grm

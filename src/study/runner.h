@@ -1,0 +1,110 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grm/data/dataset.h"
+#include "study/store.h"
+
+namespace grm::study {
+
+/// How the cells of a study are run.
+struct RunnerOptions {
+  std::string database = "results.db";
+  std::string runs = "runs";  // folder of the run folders
+  DataContext data;
+  int jobs = 0;           // processes at once; 0: one for each core
+  int threads = 0;        // of each process; 0: cores / jobs
+  double memory_mib = 0;  // for all processes together; 0: 80 % of what is available
+  double checkpoint_seconds = 10.0;
+  bool retry_failed = false;
+  std::string device;  // as --device; empty: what the configurations say
+  /// The program that runs one cell when it is called with CellJob::arguments().
+  std::string program = "/proc/self/exe";
+};
+
+/// The work of one process: a cell that its parent has claimed.
+struct CellJob {
+  std::string database;
+  int64_t id = 0;
+  std::string owner;  // identity of the parent
+  std::string runs;
+  DataContext data;
+  int threads = 1;
+  double checkpoint_seconds = 10.0;
+  std::string device;
+
+  /// "study", "cell", "--db", ...: as the command line takes them.
+  std::vector<std::string> arguments() const;
+};
+
+/// What a process tells about its cell.
+struct CellHooks {
+  std::function<void(const std::string& folder)> on_folder;
+  std::function<bool()> interrupted;
+};
+
+/// Trains one cell, from its checkpoint if there is one, and writes its row. Whatever goes wrong
+/// with the run is written there too. Returns the exit code: 0 for a row that says done or no_data,
+/// 1 for failed, 130 for interrupted.
+int run_cell(const CellJob& job, const CellHooks& hooks);
+
+/// What is ahead.
+struct Forecast {
+  std::string phase;
+  std::vector<PlannedCell> cells;
+  int64_t done = 0;     // of the cells, here or in another study of the database
+  double seconds = -1;  // for the others; below 0: unknown
+  int jobs = 1, threads = 1;
+  double memory_mib = 0;
+};
+/// `store` may be null: nothing is done yet.
+Forecast forecast(const Store* store, const StudySpec& spec, const std::string& phase,
+                  const std::vector<PlannedCell>& cells, double expected_minutes,
+                  const RunnerOptions& options);
+
+/// Where a study stands.
+struct Progress {
+  int64_t total = 0;
+  std::map<std::string, int64_t> states;
+  std::vector<std::string> running;  // "cora grm seed 1000"
+  double elapsed = 0.0;
+  double left = -1;  // seconds; below 0: unknown
+};
+
+struct RunnerHooks {
+  std::function<void(const Forecast&)> on_start;
+  std::function<void(const CellRow&, const Progress&)> on_cell;  // after a cell ended
+  std::function<void(const Progress&)> on_tick;                  // a few times a second
+  std::function<void(const std::string&)> on_message;
+  std::function<bool()> interrupted;
+};
+
+struct Outcome {
+  bool interrupted = false;
+  std::map<std::string, int64_t> states;  // number of cells by state
+  std::vector<CellRow> failed, no_data;
+  double seconds = 0.0;
+};
+
+/// "cora grm kipf seed 1000", with the trial in a search.
+std::string cell_title(const CellRow& cell);
+
+/// Runs all cells of a study that are not done, each in a process of its own. A cell that fails
+/// does not stop the others. Several processes may run the same study at once.
+Outcome run_study(const StudySpec& spec, const RunnerOptions& options, const RunnerHooks& hooks);
+
+/// Compares the data of finished cells with what is on disk now; cells of other data start anew.
+/// One line about them, if there are any. Data that is not at hand cannot be compared.
+std::vector<std::string> distrust_changed_data(Store& store, const std::string& study,
+                                               const std::string& phase,
+                                               const DataContext& context);
+
+/// One phase of a study with the given cells; run_study and tune_study are made of it.
+Outcome run_phase(const StudySpec& spec, const std::string& phase,
+                  const std::vector<PlannedCell>& cells, double expected_minutes,
+                  const RunnerOptions& options, const RunnerHooks& hooks);
+
+}  // namespace grm::study
