@@ -14,8 +14,9 @@ struct Prediction {
   torch::Tensor logits;         // [k, classes] float, before the temperature
   torch::Tensor classes;        // [k] int64, the most probable
   torch::Tensor probabilities;  // [k, classes] float: softmax(logits / temperature)
-  torch::Tensor spread;         // [k] float: deviation over the method's samples (divisor S) of the
-                         // probability of the predicted class; undefined if it does not sample
+  /// [k] float: deviation over the method's samples (divisor S) of the probability of the predicted
+  /// class; undefined if it does not sample.
+  torch::Tensor spread;
   torch::Tensor entropy;  // [k] float: of the probabilities, in nats
 
   int64_t items() const { return classes.defined() ? classes.numel() : 0; }
