@@ -104,16 +104,16 @@ class Scale final : public Dataset {
     torch::Tensor x = torch::empty({nodes, features_}, torch::kFloat32);
     float* out = x.data_ptr<float>();
     rng.stream("noise", place).fill_normal(out, x.numel());
-    std::vector<float> centre(classes_ * features_);
+    std::vector<float> middle(classes_ * features_);
     Stream centres = rng.stream("centres"), offsets = rng.stream("offset", place);
-    for (float& value : centre) value = static_cast<float>(kSignal * centres.normal());
+    for (float& value : middle) value = static_cast<float>(kSignal * centres.normal());
     for (int64_t k = 0; k < features_; ++k) {
       const auto offset = static_cast<float>(kShift * offsets.normal());
-      for (int64_t c = 0; c < classes_; ++c) centre[c * features_ + k] += offset;
+      for (int64_t c = 0; c < classes_; ++c) middle[c * features_ + k] += offset;
     }
     parallel_chunks(nodes, kNodesPerChunk, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const float* add = centre.data() + i % classes_ * features_;
+        const float* add = middle.data() + i % classes_ * features_;
         for (int64_t k = 0; k < features_; ++k) out[i * features_ + k] += add[k];
       }
     });

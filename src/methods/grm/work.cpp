@@ -151,15 +151,15 @@ std::optional<WorkCount> GrmOptions::work(const RunShape& run) const {
   // With a subgraph for every node the count would depend on each of them.
   if (domain_encoding == DomainPass::exact && !local_encoder()) return std::nullopt;
   const std::vector<InfluenceShape> noted = noted_influence(run);
-  const int64_t steps = epoch(run.training).steps, drawn = std::min(steps, kDrawnSteps);
+  const int64_t taken = epoch(run.training).steps, drawn = std::min(taken, kDrawnSteps);
   WorkCount all;
   for (size_t d = 0; d < run.training.size(); ++d) {
     const DomainShape& g = run.training[d];
-    const double each = targets(g, steps) / static_cast<double>(steps);
+    const double each = targets(g, taken) / static_cast<double>(taken);
     const auto count = static_cast<int64_t>(each * static_cast<double>(drawn));
-    BatchShape batch;
+    BatchShape nets;
     if (scope != Scope::whole) {
-      batch = ego_shape(g, fanout, count, count) * (1.0 / static_cast<double>(drawn));
+      nets = ego_shape(g, fanout, count, count) * (1.0 / static_cast<double>(drawn));
     }
     InfluenceShape sets;
     if (d < noted.size()) {
@@ -169,7 +169,7 @@ std::optional<WorkCount> GrmOptions::work(const RunShape& run) const {
     } else {
       sets.members = most_members(*this, g.nodes);
     }
-    all.add(grm_step_work(*this, g, batch, sets, run.classes), static_cast<double>(steps));
+    all.add(grm_step_work(*this, g, nets, sets, run.classes), static_cast<double>(taken));
   }
   return all;
 }
