@@ -20,8 +20,7 @@
 namespace grm::graph_level {
 namespace {
 
-struct CigaOptions : GraphMethodOptions {
-  SplitOptions split;
+struct CigaOptions : SplitMethodOptions {
   HingeOptions hinge;
   double alpha = 4.0;
 
@@ -38,13 +37,6 @@ struct CigaOptions : GraphMethodOptions {
     training.declare(list);
     list.add("alpha", alpha, {0, 1e6}, "weight of the contrast between causal subgraphs");
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
-    return memory_of(split.widest(), run);
-  }
-  std::optional<WorkCount> work(const RunShape& run) const {
-    return work_of({split.encoder, split.classifier()}, run);
-  }
-  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(split.encoder); }
 };
 
 class Ciga final : public GraphMethod {

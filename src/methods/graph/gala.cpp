@@ -23,8 +23,7 @@ namespace {
 
 constexpr double kSlack = 1e-12;  // in the denominator of the contrast
 
-struct GalaOptions : GraphMethodOptions {
-  SplitOptions split;
+struct GalaOptions : SplitMethodOptions {
   HingeOptions hinge;
   AssistantOptions assistant;
   double alpha = 128.0;
@@ -49,13 +48,6 @@ struct GalaOptions : GraphMethodOptions {
              "additional copies of those graphs; 0: min(right div wrong, 2) copies in all");
     list.add("pe", pe, {0, 1e6}, "epochs before contrast and hinge set in");
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
-    return memory_of(split.widest(), run);
-  }
-  std::optional<WorkCount> work(const RunShape& run) const {
-    return work_of({split.encoder, split.classifier()}, run);
-  }
-  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(split.encoder); }
 };
 
 class Gala final : public GraphMethod {

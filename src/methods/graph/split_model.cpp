@@ -4,6 +4,8 @@
 
 #include "grm/core/error.h"
 #include "methods/contrast.h"
+#include "methods/graph/contrastive.h"
+#include "nn/losses.h"
 #include "ops/sparse.h"
 
 namespace grm::graph_level {

@@ -88,6 +88,19 @@ class SplitModel {
   std::vector<torch::Tensor> statistics_;  // buffers of the classifier
 };
 
+/// The options of a method with this model begin with these, which say what it costs.
+struct SplitMethodOptions : GraphMethodOptions {
+  SplitOptions split;
+
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return memory_of(split.widest(), run);
+  }
+  std::optional<WorkCount> work(const RunShape& run) const {
+    return work_of({split.encoder, split.classifier()}, run);
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const { return savings_of(split.encoder); }
+};
+
 /// The objective of CIGA and GALA on a batch: the risk, alpha times the contrast of the rows that
 /// `contrast_of` is given, and beta times the hinge; what weighs 0 is not computed.
 BatchLoss split_loss(SplitModel& model, TrainBatch& batch, LossKind kind, double alpha, double beta,
