@@ -182,7 +182,7 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
   verb->add_flag("--no-evaluation", *skip, "do not time a pass over validation and test domains");
   verb->footer(
       "Measures, in one process: the rate of matrix products, epochs by stage, a pass of\n"
-      "evaluation, peak memory; counts the operations of an epoch (grm and erm at node level).\n"
+      "evaluation, peak memory; counts the operations of an epoch.\n"
       "Nothing is written. How to read it: docs/performance.md.\n\n"
       "Examples:\n"
       "  grm bench --dataset twitch --method grm --preset paper --json\n"

@@ -26,8 +26,12 @@ check "terms of the count add up" \
   jq -e '(([.work[].gflop] | add) / .epoch_gflop - 1) | fabs < 1e-9' out
 check "progress goes to stderr" grep -q "epoch 3 of 3" err
 
-expect_exit 0 "bench of a method without a count" "$grm" bench --dataset sbm --method mmd \
+expect_exit 0 "bench of another method" "$grm" bench --dataset sbm --method mmd \
   --set method.domains=random --epochs 2 --no-evaluation -q --json
+check "its operations are counted" jq -e '.epoch_gflop > 0 and .share_of_sgemm > 0' out
+
+expect_exit 0 "bench of a method without a count" "$grm" bench --dataset sbm --method grm \
+  --set dataset.nodes=100 --set method.domain_encoding=exact --epochs 2 --no-evaluation -q --json
 check "what is not counted is null" jq -e '.epoch_gflop == null and .share_of_sgemm == null
   and .seconds_per_epoch > 0 and .evaluate_seconds == 0' out
 check "quiet is quiet" test ! -s err
