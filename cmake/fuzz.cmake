@@ -84,8 +84,10 @@ function(fuzz_program name header)
          ${fuzz_folder}/fuzz_${reader})
   endforeach()
   add_custom_command(OUTPUT ${fuzz_folder}/fuzz_${name}
-    COMMAND ${FUZZ_CXX} -fsanitize=fuzzer ${fuzz_sanitize} ${objects} -Wl,--start-group
-            ${libraries} -Wl,--end-group ${sqlite} ${fuzz_libraries}
+    # Files that are compiled together stand in the libraries together, those of the readers, too: the
+    # first definition wins, which is the instrumented one.
+    COMMAND ${FUZZ_CXX} -fsanitize=fuzzer ${fuzz_sanitize} -Wl,--allow-multiple-definition ${objects}
+            -Wl,--start-group ${libraries} -Wl,--end-group ${sqlite} ${fuzz_libraries}
             -o ${fuzz_folder}/fuzz_${name}
     ${links}
     DEPENDS ${objects} ${libraries}
