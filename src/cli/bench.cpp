@@ -42,6 +42,8 @@ std::vector<std::pair<std::string, double>> stages_in_order(const BenchReport& r
   return stages;
 }
 
+constexpr size_t kKernelsShown = 12, kKernelName = 120;
+
 ordered_json or_null(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
@@ -90,6 +92,16 @@ ordered_json to_json(const BenchReport& r, const RunConfig& config, const Task& 
           {{"term", term.name}, {"gflop", term.flops * 1e-9}, {"gbyte", term.bytes * 1e-9}});
     }
   }
+  if (r.device_work) {
+    out["launches_per_epoch"] = r.device_work->launches;
+    out["waits_per_epoch"] = r.device_work->waits;
+    for (const DeviceWork::Kernel& kernel : r.device_work->kernels) {
+      if (out["kernels"].size() >= kKernelsShown) break;
+      out["kernels"].push_back({{"kernel", kernel.name.substr(0, kKernelName)},
+                                {"runs", kernel.runs},
+                                {"seconds", kernel.seconds}});
+    }
+  }
   for (const MemoryPart& part : r.memory) {
     out["memory"].push_back({{"part", part.what},
                              {"host_mib", part.host / 1048576},
@@ -128,6 +140,10 @@ void print_report(const BenchReport& r, const RunConfig& config, const Task& tas
     rows.push_back({"product 4096 x 4096 x 4096, no TF32",
                     fmt::format("{:.0f} GFLOP/s", r.matmul_gflops.value_or(0))});
     rows.push_back({"share of the time inside kernels", percent(r.kernel_share)});
+    if (r.device_work) {
+      rows.push_back({"launches of an epoch, and waits",
+                      fmt::format("{}, {}", r.device_work->launches, r.device_work->waits)});
+    }
     rows.push_back({"epoch that waits at every stage", milliseconds(r.staged_seconds)});
   }
   for (const auto& [name, seconds] : stages_in_order(r)) {

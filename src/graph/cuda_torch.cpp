@@ -119,14 +119,18 @@ struct RecordedWork::State {
 RecordedWork::RecordedWork() : state_(std::make_unique<State>()) {}
 RecordedWork::~RecordedWork() = default;
 
-void RecordedWork::record(const std::function<void()>& body) {
+void RecordedWork::record(const std::function<void()>& body, const RecordedWork* before_this) {
   ensure(!state_->recorded, "RecordedWork: recorded twice");
   const c10::cuda::CUDAStream before = c10::cuda::getCurrentCUDAStream();
   const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(false, before.device_index());
   check(cudaDeviceSynchronize(), "waiting before a record");
   {
     const c10::cuda::CUDAStreamGuard guard(side);
-    state_->graph.capture_begin();
+    if (before_this) {
+      state_->graph.capture_begin(before_this->state_->graph.pool());
+    } else {
+      state_->graph.capture_begin();
+    }
     try {
       body();
     } catch (...) {
@@ -189,7 +193,7 @@ RecordedWork::RecordedWork() {
   built_without_cuda();
 }
 RecordedWork::~RecordedWork() = default;
-void RecordedWork::record(const std::function<void()>&) {
+void RecordedWork::record(const std::function<void()>&, const RecordedWork*) {
   built_without_cuda();
 }
 bool RecordedWork::recorded() const {

@@ -37,8 +37,9 @@ class RecordedWork {
   RecordedWork(const RecordedWork&) = delete;
   RecordedWork& operator=(const RecordedWork&) = delete;
   /// Runs `body` in a stream of its own and records what it launches, without running it. Memory
-  /// that it allocates belongs to the record. What the body throws is thrown on.
-  void record(const std::function<void()>& body);
+  /// that it allocates belongs to the record, and may be memory of `before`, a record that never
+  /// runs at the same time and leaves nothing that this one reads. What the body throws is thrown on.
+  void record(const std::function<void()>& body, const RecordedWork* before = nullptr);
   bool recorded() const;
   /// Launches the record in the current stream.
   void replay();

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "graph/cuda_torch.h"
+#include "graph/host_copies.h"
 #include "graph/place.h"
 #include "grm/core/context.h"
 #include "grm/core/error.h"
@@ -102,6 +103,9 @@ void synchronise(const torch::Device& device) {
 
 torch::Tensor on_device(const torch::Tensor& t, const torch::Device& device) {
   if (!t.defined() || t.device() == device) return t;
+  if (device.is_cuda() && t.device().is_cpu() && !t.requires_grad()) {
+    if (HostCopies* kept = HostCopies::current(device)) return kept->get(t, device);
+  }
   const bool pinned = t.device().is_cpu() && device.is_cuda() && !t.requires_grad() &&
                       t.numel() > 0 && t.nbytes() <= kPinnedBytes;
   if (pinned) return t.contiguous().pin_memory().to(device, /*non_blocking=*/true);

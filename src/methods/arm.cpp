@@ -201,21 +201,29 @@ class Arm final : public Method {
         model_(set_, options.backbone, options.channels, view.features, view.classes),
         optimiser_(set_, options.optimiser.lr, options.optimiser.weight_decay,
                    options.optimiser.decoupled()),
+        steps_(set_.device()),
         provider_(options.domains, two_layer_gcn(options.backbone), view, rng) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const std::vector<Domain>& domains = provider_.domains(epoch);
     const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
-    std::vector<double> sums(domains.size(), 0.0), counts(domains.size(), 0.0);
-    EpochLosses losses;
-    for (int64_t step = 0; step < steps; ++step) train_step(domains, epoch, step, losses);
-    const std::vector<double> of_batches = read_scalars(losses.batches);
-    for (size_t b = 0; b < of_batches.size(); ++b) {
-      sums[losses.domain_of_batch[b]] += of_batches[b];
-      counts[losses.domain_of_batch[b]] += 1.0;
+    std::vector<int64_t> of_batch;
+    for (int64_t at = 0; at < steps; ++at) {
+      const std::vector<int64_t> chosen = choose_domains(domains.size(), epoch, at);
+      of_batch.insert(of_batch.end(), chosen.begin(), chosen.end());
+      steps_.run(
+          {epoch, at}, [&](nn::Step& step) { train_step(step, domains, chosen); }, chosen);
     }
+    std::vector<double> sums(domains.size(), 0.0), counts(domains.size(), 0.0);
     double total = 0.0;
-    for (const double loss : read_scalars(losses.steps)) total += loss;
+    size_t batch = 0;
+    for (const std::vector<double>& losses : steps_.read()) {
+      for (size_t m = 0; m + 1 < losses.size(); ++m, ++batch) {
+        sums[of_batch[batch]] += losses[m];
+        counts[of_batch[batch]] += 1.0;
+      }
+      total += losses.back();
+    }
     total /= static_cast<double>(steps);
     // A domain that no batch of this epoch fell on is told the mean, which favours nothing.
     for (size_t d = 0; d < sums.size(); ++d) sums[d] = counts[d] > 0 ? sums[d] / counts[d] : total;
@@ -256,47 +264,61 @@ class Arm final : public Method {
   }
 
  private:
-  // Losses of an epoch, read at its end.
-  struct EpochLosses {
-    std::vector<torch::Tensor> steps, batches;
-    std::vector<size_t> domain_of_batch;
-  };
+  // The domain of each batch of a step.
+  std::vector<int64_t> choose_domains(size_t domains, int64_t epoch, int64_t step) const {
+    Stream choice = rng_.stream("domain", epoch, step);
+    std::vector<int64_t> chosen;
+    for (int64_t m = 0; m < options_.batches; ++m) {
+      chosen.push_back(static_cast<int64_t>(choice.below(domains)));
+    }
+    return chosen;
+  }
 
-  // One step on `batches` batches.
-  void train_step(const std::vector<Domain>& domains, int64_t epoch, int64_t step,
-                  EpochLosses& losses) {
+  // The stream of a batch: `name` and the batch's place in the epoch.
+  nn::Step::StreamOf stream_of(const char* name, int64_t m) const {
+    return [this, name, m](const nn::When& when) {
+      const int64_t place = when.step * options_.batches + m;
+      return rng_.stream(name, when.epoch, static_cast<uint64_t>(place));
+    };
+  }
+
+  // One step on a batch of each chosen domain; reports their losses, then the mean.
+  void train_step(nn::Step& step, const std::vector<Domain>& domains,
+                  const std::vector<int64_t>& chosen) {
     struct Encoded {
       torch::Tensor context_rows, shared;
     };
-    std::map<size_t, Encoded> encoded;
-    Stream choice = rng_.stream("domain", epoch, step);
+    std::map<int64_t, Encoded> encoded;
+    std::vector<torch::Tensor> losses;
     torch::Tensor total;
     for (int64_t m = 0; m < options_.batches; ++m) {
-      const size_t d = choice.below(domains.size());
-      const Domain& domain = domains[d];
-      const uint64_t place = static_cast<uint64_t>(step * options_.batches + m);
-      const auto [at, fresh] = encoded.try_emplace(d);
+      const Domain& domain = domains[chosen[m]];
+      const auto [at, fresh] = encoded.try_emplace(chosen[m]);
       if (fresh) {
-        nn::Pass pass = nn::Pass::train(rng_.stream("context_dropout", epoch, place));
+        nn::Pass& pass = step.pass(stream_of("context_dropout", m));
         at->second = {model_.context_rows(domain.graph, pass), model_.shared(domain.graph)};
       }
+      const torch::Tensor counted = domain.labels.loss;
       const torch::Tensor nodes =
-          draw_nodes(domain.labels.loss, options_.support, rng_.stream("support", epoch, place));
+          step.indices([this, counted, of = stream_of("support", m)](const nn::When& when) {
+            return draw_nodes(counted, options_.support, of(when));
+          });
       const torch::Tensor context = ArmModel::context_of_batch(at->second.context_rows, nodes);
-      nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
+      nn::Pass& pass = step.pass(stream_of("dropout", m));
       const torch::Tensor logits = model_.predict(domain.graph, at->second.shared, context, pass);
-      const torch::Tensor loss = nn::supervised_loss(view_.loss, select_rows(logits, nodes),
-                                                     domain.labels.y.index_select(0, nodes));
-      losses.batches.push_back(loss.detach());
-      losses.domain_of_batch.push_back(d);
+      const torch::Tensor loss =
+          nn::supervised_loss(view_.loss, ops::gather_rows(logits, nodes),
+                              select_rows(to_place_of(domain.labels.y, nodes), nodes));
+      losses.push_back(loss.detach());
       const torch::Tensor part = loss / static_cast<double>(options_.batches);
       total = total.defined() ? total + part : part;
     }
     optimiser_.zero_grad();
     const Stage stage("backward");
     total.backward();
-    optimiser_.step();
-    losses.steps.push_back(total.detach());
+    step.take(optimiser_);
+    losses.push_back(total);
+    step.report(losses);
   }
 
   ArmOptions options_;
@@ -305,6 +327,7 @@ class Arm final : public Method {
   nn::ParameterSet set_;
   ArmModel model_;
   nn::Adam optimiser_;
+  nn::StepRecorder steps_;
   DomainProvider provider_;
 };
 

@@ -5,6 +5,7 @@
 #include "core/stages.h"
 #include "grm/graph/device.h"
 #include "nn/losses.h"
+#include "ops/sparse.h"
 
 namespace grm {
 
@@ -22,8 +23,11 @@ void OptimiserOptions::declare(OptionList& list) {
 
 torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits) {
   const Stage stage("losses");
-  return nn::supervised_loss(kind, select_rows(logits, labels.loss),
-                             labels.y.index_select(0, labels.loss));
+  const torch::Tensor y = to_place_of(labels.y, logits);
+  if (labels.loss.numel() == logits.size(0))
+    return nn::supervised_loss(kind, logits, y);  // all rows
+  return nn::supervised_loss(kind, ops::gather_rows(logits, labels.loss),
+                             select_rows(y, labels.loss));
 }
 
 nn::SharedProduct* SharedProducts::of(const Graph& graph) {
@@ -45,14 +49,32 @@ BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
       rng_(rng),
       set_(rng),
       backbone_(nn::make_backbone(set_, "", backbone, view.features, view.classes)),
-      optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()) {}
+      optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()),
+      steps_(set_.device()) {}
 
 nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, uint64_t place,
                                            const AdjacencyPtr& edges,
                                            const torch::Tensor& edge_weights,
                                            SharedProducts* shared) {
-  const Stage stage("classify");
   nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
+  return forward(pass, domain, edges, edge_weights, shared);
+}
+
+nn::BackboneOutput BackboneMethod::forward(nn::Step& step, const Domain& domain, uint64_t place,
+                                           const AdjacencyPtr& edges,
+                                           const torch::Tensor& edge_weights,
+                                           SharedProducts* shared) {
+  nn::Pass& pass = step.pass([this, place](const nn::When& when) {
+    return rng_.stream("dropout", static_cast<uint64_t>(when.epoch), place);
+  });
+  return forward(pass, domain, edges, edge_weights, shared);
+}
+
+nn::BackboneOutput BackboneMethod::forward(nn::Pass& pass, const Domain& domain,
+                                           const AdjacencyPtr& edges,
+                                           const torch::Tensor& edge_weights,
+                                           SharedProducts* shared) {
+  const Stage stage("classify");
   return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights,
                              shared ? shared->of(domain.graph) : nullptr},
                             pass);
@@ -60,8 +82,12 @@ nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, 
 
 torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
   const at::NoGradGuard no_grad;
-  nn::Pass pass = nn::Pass::evaluate();
-  return select_rows(backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass).logits, nodes);
+  const auto predict = [&] {
+    nn::Pass pass = nn::Pass::evaluate();
+    return select_rows(backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass).logits, nodes);
+  };
+  return set_.device().is_cuda() ? predictions_.get(graph, nodes, set_.device(), predict)
+                                 : predict();
 }
 
 }  // namespace grm

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "grm/methods/method.h"
+#include "methods/device_predictions.h"
 #include "nn/backbone.h"
+#include "nn/recorded_step.h"
 
 namespace grm {
 
@@ -40,12 +42,14 @@ class SharedProducts {
 };
 
 /// A method whose model is one backbone, used as it is for prediction. What makes it a method is
-/// how it trains: train_epoch is left to the subclass.
+/// how it trains: train_epoch is left to the subclass. One that runs its steps through `steps_` is
+/// recorded on a GPU (nn/recorded_step.h).
 class BackboneMethod : public Method {
  public:
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override;
   nn::ParameterSet& parameters() override { return set_; }
   std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
+  void forget_graphs() override { predictions_.forget(); }
 
  protected:
   BackboneMethod(const nn::BackboneOptions& backbone, const OptimiserOptions& optimiser,
@@ -57,6 +61,13 @@ class BackboneMethod : public Method {
                              const AdjacencyPtr& edges = nullptr,
                              const torch::Tensor& edge_weights = {},
                              SharedProducts* shared = nullptr);
+  /// The same in a step that may be recorded.
+  nn::BackboneOutput forward(nn::Step& step, const Domain& domain, uint64_t place,
+                             const AdjacencyPtr& edges = nullptr,
+                             const torch::Tensor& edge_weights = {},
+                             SharedProducts* shared = nullptr);
+  nn::BackboneOutput forward(nn::Pass& pass, const Domain& domain, const AdjacencyPtr& edges,
+                             const torch::Tensor& edge_weights, SharedProducts* shared);
   torch::Tensor loss_of(const Domain& domain, const torch::Tensor& logits) const {
     return domain_loss(view_.loss, domain.labels, logits);
   }
@@ -66,6 +77,10 @@ class BackboneMethod : public Method {
   nn::ParameterSet set_;
   std::unique_ptr<nn::Backbone> backbone_;
   nn::Adam optimiser_;  // over the whole set
+  nn::StepRecorder steps_;
+
+ private:
+  DevicePredictions predictions_;
 };
 
 }  // namespace grm

@@ -17,22 +17,35 @@
 #include <cmath>
 
 #include "core/stages.h"
+#include "graph/place.h"
 #include "grm/core/error.h"
-#include "grm/graph/device.h"
 #include "methods/backbone_method.h"
 #include "methods/domains.h"
 #include "methods/group_dro.h"
+#include "methods/kernels.h"
 
 namespace grm {
 
-void update_group_weights(std::vector<double>& log_q, const std::vector<double>& losses,
-                          double eta) {
-  ensure(!log_q.empty() && log_q.size() == losses.size(), "group DRO: one loss per group");
-  for (size_t g = 0; g < log_q.size(); ++g) log_q[g] += eta * losses[g];
-  const double top = *std::max_element(log_q.begin(), log_q.end());
+torch::Tensor update_group_weights(const torch::Tensor& log_q, const torch::Tensor& losses,
+                                   double eta) {
+  ensure(log_q.numel() > 0 && log_q.numel() == losses.numel(), "group DRO: one loss per group");
+  torch::Tensor q = torch::empty_like(log_q);
+  double *log = log_q.data_ptr<double>(), *plain = q.data_ptr<double>();
+  const double* loss = losses.data_ptr<double>();
+  const int64_t groups = log_q.numel();
+  if (log_q.is_cuda()) {
+    on_gpu<kernels::group_weights>(place_of(log_q), loss, groups, eta, log, plain);
+    return q;
+  }
+  for (int64_t g = 0; g < groups; ++g) log[g] += eta * loss[g];
+  const double top = *std::max_element(log, log + groups);
   double sum = 0.0;
-  for (const double value : log_q) sum += std::exp(value - top);
-  for (double& value : log_q) value -= top + std::log(sum);
+  for (int64_t g = 0; g < groups; ++g) sum += std::exp(log[g] - top);
+  for (int64_t g = 0; g < groups; ++g) {
+    log[g] -= top + std::log(sum);
+    plain[g] = std::exp(log[g]);
+  }
+  return q;
 }
 
 namespace {
@@ -69,36 +82,25 @@ class Drnn final : public BackboneMethod {
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const std::vector<Domain>& domains = provider_.domains(epoch);
-    const size_t count = domains.size();
-    if (log_q_.empty()) log_q_.assign(count, -std::log(static_cast<double>(count)));
-    SharedProducts shared;
-    std::vector<torch::Tensor> losses;
-    for (size_t g = 0; g < count; ++g) {
-      losses.push_back(
-          loss_of(domains[g], forward(domains[g], epoch, g, nullptr, {}, &shared).logits));
+    const auto count = static_cast<int64_t>(domains.size());
+    if (!log_q_.defined()) {
+      log_q_ = torch::full({count}, -std::log(static_cast<double>(count)), numbers());
     }
-    const std::vector<double> values = read_scalars(losses);
-    update_group_weights(log_q_, values, eta_);
-    torch::Tensor objective;
+    steps_.run({epoch, 0}, [this, &domains](nn::Step& step) { train_step(step, domains); });
+    std::vector<double> values = steps_.read().front();
+    const double total = values.back();
+    values.pop_back();
     double mean = 0.0;
-    for (size_t g = 0; g < count; ++g) {
-      const torch::Tensor term = losses[g] * std::exp(log_q_[g]);
-      objective = g == 0 ? term : objective + term;
-      mean += values[g] / static_cast<double>(count);
-    }
-    optimiser_.zero_grad();
-    const Stage stage("backward");
-    objective.backward();
-    optimiser_.step();
+    for (const double value : values) mean += value / static_cast<double>(count);
     provider_.feedback(epoch, values);
-    return {{"total", objective.item<double>()},
+    return {{"total", total},
             {"worst", *std::max_element(values.begin(), values.end())},
             {"mean", mean}};
   }
 
   std::map<std::string, torch::Tensor> training_state() const override {
     std::map<std::string, torch::Tensor> state = provider_.training_state();
-    state["logq"] = torch::tensor(log_q_, torch::kFloat64);
+    state["logq"] = log_q_.defined() ? log_q_.cpu() : torch::empty({0}, torch::kFloat64);
     return state;
   }
   void restore_training_state(const std::map<std::string, torch::Tensor>& state) override {
@@ -110,15 +112,46 @@ class Drnn final : public BackboneMethod {
            "by another method or version; start a new run");
     }
     const torch::Tensor kept = found->second.contiguous();
-    log_q_.assign(kept.data_ptr<double>(), kept.data_ptr<double>() + kept.numel());
+    if (log_q_.defined() && log_q_.numel() == kept.numel()) {
+      log_q_.copy_(kept);  // a recorded step knows it by its place
+    } else {
+      log_q_ = kept.numel() > 0 ? kept.to(numbers(), false, /*copy=*/true) : torch::Tensor();
+    }
     rest.erase(found);
     provider_.restore_training_state(rest);
   }
 
  private:
+  torch::TensorOptions numbers() const {
+    return torch::dtype(torch::kFloat64).device(set_.device());
+  }
+
+  // Reports the losses of the domains, then the objective.
+  void train_step(nn::Step& step, const std::vector<Domain>& domains) {
+    SharedProducts shared;
+    std::vector<torch::Tensor> losses;
+    for (size_t g = 0; g < domains.size(); ++g) {
+      losses.push_back(
+          loss_of(domains[g], forward(step, domains[g], g, nullptr, {}, &shared).logits));
+    }
+    const torch::Tensor values = torch::stack(losses).detach().to(torch::kFloat64);
+    const torch::Tensor q = update_group_weights(log_q_, values, eta_).to(losses[0].scalar_type());
+    torch::Tensor objective;
+    for (size_t g = 0; g < losses.size(); ++g) {
+      const torch::Tensor term = losses[g] * q[static_cast<int64_t>(g)];
+      objective = g == 0 ? term : objective + term;
+    }
+    optimiser_.zero_grad();
+    const Stage stage("backward");
+    objective.backward();
+    step.take(optimiser_);
+    losses.push_back(objective);
+    step.report(losses);
+  }
+
   double eta_;
   DomainProvider provider_;
-  std::vector<double> log_q_;  // empty before the first epoch
+  torch::Tensor log_q_;  // [D] double; undefined before the first epoch
 };
 
 }  // namespace

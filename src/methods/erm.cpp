@@ -40,6 +40,16 @@ class Erm final : public BackboneMethod {
       : BackboneMethod(options.backbone, options.optimiser, view, rng), options_(options) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    steps_.run({epoch, 0}, [this](nn::Step& step) { train_step(step); });
+    const double share = 1.0 / static_cast<double>(view_.training.size());
+    const std::vector<double> losses = steps_.read().front();
+    double total = 0.0;
+    for (const double loss : losses) total += loss * share;
+    return {{"total", total}};
+  }
+
+ private:
+  void train_step(nn::Step& step) {
     const bool per_domain = options_.update != DomainUpdate::mean;
     const double share = 1.0 / static_cast<double>(view_.training.size());
     std::vector<torch::Tensor> losses;
@@ -47,19 +57,16 @@ class Erm final : public BackboneMethod {
     for (size_t d = 0; d < view_.training.size(); ++d) {
       const Domain& domain = view_.training[d];
       if (options_.update == DomainUpdate::per_domain) optimiser_.zero_grad();
-      const torch::Tensor loss = loss_of(domain, forward(domain, epoch, d).logits);
+      const torch::Tensor loss = loss_of(domain, forward(step, domain, d).logits);
       const Stage stage("backward");
       (per_domain ? loss : loss * share).backward();
-      if (per_domain) optimiser_.step();
+      if (per_domain) step.take(optimiser_);
       losses.push_back(loss.detach());
     }
-    if (!per_domain) optimiser_.step();
-    double total = 0.0;
-    for (const double loss : read_scalars(losses)) total += loss * share;
-    return {{"total", total}};
+    if (!per_domain) step.take(optimiser_);
+    step.report(losses);
   }
 
- private:
   ErmOptions options_;
 };
 

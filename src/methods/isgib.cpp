@@ -238,43 +238,16 @@ class IsGib final : public Method {
         input_(set_, "input", view.features, options.input_width),
         first_(set_, "conv1", options.input_width, options.hidden),
         second_(set_, "conv2", options.hidden, view.classes),
-        critic_(set_, "critic", options.input_width, options.hidden, false) {
+        critic_(set_, "critic", options.input_width, options.hidden, false),
+        steps_(set_.device()) {
     if (options.batch_norm) norm_ = nn::BatchNorm(set_, "norm1", options.hidden);
     optimiser_ = std::make_unique<nn::Adam>(
         set_, options.optimiser.lr, options.optimiser.weight_decay, options.optimiser.decoupled());
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    std::vector<torch::Tensor> losses, a_rows, z_rows, labels;
-    for (size_t d = 0; d < view_.training.size(); ++d) {
-      const Domain& domain = view_.training[d];
-      nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, d));
-      const Output out = forward(domain.graph, pass);
-      losses.push_back(domain_loss(view_.loss, domain.labels, out.logits));
-      const torch::Tensor nodes =
-          draw_nodes(domain.labels.loss, options_.pair_nodes, rng_.stream("pairs", epoch, d));
-      a_rows.push_back(ops::gather_rows(out.input, nodes));
-      z_rows.push_back(ops::gather_rows(out.hidden, nodes));
-      labels.push_back(domain.labels.y.index_select(0, nodes));
-    }
-    const torch::Tensor a = torch::cat(a_rows), z = torch::cat(z_rows);
-    const torch::Tensor l = torch::stack(losses);
-    const torch::Tensor erm = l.mean();
-    const torch::Tensor relation =
-        isgib::label_relation(z, torch::cat(labels), options_.pair_block);
-    const torch::Tensor individual = isgib::individual(critic_.forward(a), z);
-    const torch::Tensor second = isgib::second_order(a, z, options_.pair_block);
-    torch::Tensor total = erm + options_.w_same * relation[0] + options_.w_diff * relation[1] +
-                          options_.w_individual * individual + options_.w_second * second;
-    if (options_.w_variance > 0.0 && l.numel() > 1) {
-      total = total + options_.w_variance * l.var(/*unbiased=*/true);
-    }
-    optimiser_->zero_grad();
-    const Stage stage("backward");
-    total.backward();
-    optimiser_->step();
-    const std::vector<double> values =
-        read_scalars({total, erm, relation[0], relation[1], individual, second});
+    steps_.run({epoch, 0}, [this](nn::Step& step) { train_step(step); });
+    const std::vector<double> values = steps_.read().front();
     return {{"total", values[0]}, {"erm", values[1]},        {"same", values[2]},
             {"diff", values[3]},  {"individual", values[4]}, {"second", values[5]}};
   }
@@ -293,6 +266,41 @@ class IsGib final : public Method {
     torch::Tensor hidden;  // [n, hidden]: F
     torch::Tensor logits;  // [n, classes]
   };
+
+  void train_step(nn::Step& step) {
+    std::vector<torch::Tensor> losses, a_rows, z_rows, labels;
+    for (size_t d = 0; d < view_.training.size(); ++d) {
+      const Domain& domain = view_.training[d];
+      nn::Pass& pass = step.pass(
+          [this, d](const nn::When& when) { return rng_.stream("dropout", when.epoch, d); });
+      const Output out = forward(domain.graph, pass);
+      losses.push_back(domain_loss(view_.loss, domain.labels, out.logits));
+      const torch::Tensor nodes = step.indices([this, d](const nn::When& when) {
+        return draw_nodes(view_.training[d].labels.loss, options_.pair_nodes,
+                          rng_.stream("pairs", when.epoch, d));
+      });
+      a_rows.push_back(ops::gather_rows(out.input, nodes));
+      z_rows.push_back(ops::gather_rows(out.hidden, nodes));
+      labels.push_back(select_rows(to_place_of(domain.labels.y, nodes), nodes));
+    }
+    const torch::Tensor a = torch::cat(a_rows), z = torch::cat(z_rows);
+    const torch::Tensor l = torch::stack(losses);
+    const torch::Tensor erm = l.mean();
+    const torch::Tensor relation =
+        isgib::label_relation(z, torch::cat(labels), options_.pair_block);
+    const torch::Tensor individual = isgib::individual(critic_.forward(a), z);
+    const torch::Tensor second = isgib::second_order(a, z, options_.pair_block);
+    torch::Tensor total = erm + options_.w_same * relation[0] + options_.w_diff * relation[1] +
+                          options_.w_individual * individual + options_.w_second * second;
+    if (options_.w_variance > 0.0 && l.numel() > 1) {
+      total = total + options_.w_variance * l.var(/*unbiased=*/true);
+    }
+    optimiser_->zero_grad();
+    const Stage stage("backward");
+    total.backward();
+    step.take(*optimiser_);
+    step.report({total, erm, relation[0], relation[1], individual, second});
+  }
 
   Output forward(const Graph& graph, nn::Pass& pass) {
     const nn::Propagation p = propagation_.get(graph.edges);
@@ -313,6 +321,7 @@ class IsGib final : public Method {
   nn::Linear critic_;
   nn::BatchNorm norm_;
   std::unique_ptr<nn::Adam> optimiser_;  // built last, over the whole set
+  nn::StepRecorder steps_;
 };
 
 }  // namespace

@@ -37,6 +37,13 @@ template <class T>
 struct sinkhorn
     : Kernel<void(const T* s, int64_t n, int64_t k, double epsilon, int64_t iterations, T* q)> {};
 
+// --- group DRO ---
+
+/// log_q_g += eta l_g, less log sum_h exp(log_q_h + eta l_h), in the order of the groups, and q = exp(log_q).
+struct group_weights
+    : CudaKernel<void(const double* losses, int64_t groups, double eta, double* log_q, double* q)> {
+};
+
 // --- instance normalisation ---
 
 /// y = (x - mean) / sqrt(variance + eps) per column over the rows offset[g] .. offset[g + 1) of graph

@@ -195,11 +195,11 @@ class Lisa final : public BackboneMethod {
     const double share = 1.0 / static_cast<double>(view_.training.size());
     std::vector<LossTerm> sums;
     for (size_t g = 0; g < view_.training.size(); ++g) {
-      SharedProducts shared;  // the classifier rests while the generators step
-      for (int64_t step = 1; step <= options_.inner_steps && options_.views > 0; ++step) {
-        generator_step(epoch, g, step, shared);
-      }
-      const std::vector<LossTerm> terms = classifier_step(epoch, g);
+      steps_.run({epoch, 0}, [this, g](nn::Step& step) { train_graph(step, g); },
+                 {static_cast<int64_t>(g)});
+    }
+    for (const std::vector<double>& values : steps_.read()) {
+      const std::vector<LossTerm> terms = named(values);
       if (sums.empty()) {
         for (const LossTerm& term : terms) sums.push_back({term.name, 0.0});
       }
@@ -235,51 +235,62 @@ class Lisa final : public BackboneMethod {
 
   // View 0 is the whole graph. The classifier step is step 0, so that its plain pass drops the same
   // entries as ERM's.
-  torch::Tensor view_loss(int64_t epoch, size_t g, int64_t step, int64_t view,
+  torch::Tensor view_loss(nn::Step& step, size_t g, int64_t number, int64_t view,
                           const torch::Tensor& mask, SharedProducts& shared) {
     const Domain& domain = view_.training[g];
-    const uint64_t pass = static_cast<uint64_t>(step * (options_.views + 1) + view);
+    const uint64_t pass = static_cast<uint64_t>(number * (options_.views + 1) + view);
     const uint64_t place = pass * view_.training.size() + g;
-    return loss_of(domain, forward(domain, epoch, place, nullptr, mask, &shared).logits);
+    return loss_of(domain, forward(step, domain, place, nullptr, mask, &shared).logits);
   }
 
-  void generator_step(int64_t epoch, size_t g, int64_t step, SharedProducts& shared) {
+  void train_graph(nn::Step& step, size_t g) {
+    SharedProducts shared;  // the classifier rests while the generators step
+    for (int64_t number = 1; number <= options_.inner_steps && options_.views > 0; ++number) {
+      generator_step(step, g, number, shared);
+    }
+    classifier_step(step, g);
+  }
+
+  void generator_step(nn::Step& step, size_t g, int64_t number, SharedProducts& shared) {
     const Frozen classifier(set_.parameters());
     if (options_.backbone.batch_norm) {
       const at::NoGradGuard no_grad;
-      view_loss(epoch, g, step, 0, {}, shared);
+      view_loss(step, g, number, 0, {}, shared);
     }
     std::vector<torch::Tensor> losses, kl;
     for (int64_t k = 1; k <= options_.views; ++k) {
       const torch::Tensor p = lisa::keep_probability(generator(g, k));
-      losses.push_back(view_loss(epoch, g, step, k, lisa::hard_mask(p, options_.rho), shared));
+      losses.push_back(view_loss(step, g, number, k, lisa::hard_mask(p, options_.rho), shared));
       kl.push_back(lisa::mask_kl(p));
     }
     generator_optimiser_.zero_grad();
     const Stage stage("backward");
     lisa::generator_objective(losses, kl, options_.lambda_kl, options_.lambda_d).backward();
-    generator_optimiser_.step();
+    step.take(generator_optimiser_);
   }
 
-  std::vector<LossTerm> classifier_step(int64_t epoch, size_t g) {
+  // Reports the objective, the plain loss, the losses of the views, their divergences.
+  void classifier_step(nn::Step& step, size_t g) {
     SharedProducts shared;
-    std::vector<torch::Tensor> losses = {view_loss(epoch, g, 0, 0, {}, shared)};
+    std::vector<torch::Tensor> losses = {view_loss(step, g, 0, 0, {}, shared)};
     std::vector<torch::Tensor> divergences;
     for (int64_t k = 1; k <= options_.views; ++k) {
       const torch::Tensor p = lisa::keep_probability(generator(g, k).detach());
-      losses.push_back(view_loss(epoch, g, 0, k, lisa::hard_mask(p, options_.rho), shared));
+      losses.push_back(view_loss(step, g, 0, k, lisa::hard_mask(p, options_.rho), shared));
       divergences.push_back(lisa::mask_kl(p));
     }
     const torch::Tensor objective = lisa::classifier_objective(losses);
     optimiser_.zero_grad();
     const Stage stage("backward");
     objective.backward();
-    optimiser_.step();
-    // objective, plain loss, losses of the views, their divergences
+    step.take(optimiser_);
     std::vector<torch::Tensor> terms = {objective};
     terms.insert(terms.end(), losses.begin(), losses.end());
     terms.insert(terms.end(), divergences.begin(), divergences.end());
-    const std::vector<double> values = read_scalars(terms);
+    step.report(terms);
+  }
+
+  std::vector<LossTerm> named(const std::vector<double>& values) const {
     double views = 0.0, kl = 0.0;
     for (int64_t k = 1; k <= options_.views; ++k) {
       views += values[1 + k] / static_cast<double>(options_.views);

@@ -28,6 +28,7 @@
 #include "methods/domains.h"
 #include "methods/draw.h"
 #include "nn/losses.h"
+#include "ops/sparse.h"
 
 namespace grm {
 namespace {
@@ -149,39 +150,8 @@ class Mmd final : public BackboneMethod {
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const std::vector<Domain>& domains = provider_.domains(epoch);
-    const double share = 1.0 / static_cast<double>(domains.size());
-    SharedProducts shared;
-    std::vector<Tensor> features;
-    std::vector<int64_t> sizes;
-    std::vector<Tensor> losses;
-    Tensor mean;
-    for (size_t g = 0; g < domains.size(); ++g) {
-      const nn::BackboneOutput out = forward(domains[g], epoch, g, nullptr, {}, &shared);
-      if (!out.hidden.defined()) {
-        fail(ErrorKind::config,
-             "mmd compares what the last layer sees, but with method.layers = {} the backbone '{}' "
-             "has no hidden layer; use at least 2 layers",
-             options_.backbone.layers, to_string(options_.backbone.backbone));
-      }
-      const Tensor nodes =
-          draw_nodes(domains[g].labels.loss, options_.support, rng_.stream("support", epoch, g));
-      features.push_back(select_rows(out.hidden, nodes));
-      sizes.push_back(nodes.numel());
-      const Tensor loss = options_.ce_nodes == CeNodes::all
-                              ? loss_of(domains[g], out.logits)
-                              : nn::supervised_loss(view_.loss, select_rows(out.logits, nodes),
-                                                    domains[g].labels.y.index_select(0, nodes));
-      losses.push_back(loss.detach());
-      mean = mean.defined() ? mean + loss * share : loss * share;
-    }
-    const Tensor discrepancy = mean_mmd(torch::cat(features), sizes);
-    const Tensor total = mean + options_.gamma * discrepancy;
-    optimiser_.zero_grad();
-    const Stage stage("backward");
-    total.backward();
-    optimiser_.step();
-    for (const Tensor& term : {total, mean, discrepancy}) losses.push_back(term.detach());
-    std::vector<double> values = read_scalars(losses);
+    steps_.run({epoch, 0}, [this, &domains](nn::Step& step) { train_step(step, domains); });
+    std::vector<double> values = steps_.read().front();
     const double* terms = values.data() + domains.size();
     const std::vector<LossTerm> result = {
         {"total", terms[0]}, {"erm", terms[1]}, {"mmd", terms[2]}};
@@ -198,6 +168,46 @@ class Mmd final : public BackboneMethod {
   }
 
  private:
+  // Reports the losses of the domains, then the objective and its parts.
+  void train_step(nn::Step& step, const std::vector<Domain>& domains) {
+    const double share = 1.0 / static_cast<double>(domains.size());
+    SharedProducts shared;
+    std::vector<Tensor> features;
+    std::vector<int64_t> sizes;
+    std::vector<Tensor> losses;
+    Tensor mean;
+    for (size_t g = 0; g < domains.size(); ++g) {
+      const nn::BackboneOutput out = forward(step, domains[g], g, nullptr, {}, &shared);
+      if (!out.hidden.defined()) {
+        fail(ErrorKind::config,
+             "mmd compares what the last layer sees, but with method.layers = {} the backbone '{}' "
+             "has no hidden layer; use at least 2 layers",
+             options_.backbone.layers, to_string(options_.backbone.backbone));
+      }
+      const Labels labels = domains[g].labels;
+      const Tensor nodes = step.indices([this, g, labels](const nn::When& when) {
+        return draw_nodes(labels.loss, options_.support, rng_.stream("support", when.epoch, g));
+      });
+      features.push_back(ops::gather_rows(out.hidden, nodes));
+      sizes.push_back(nodes.numel());
+      const Tensor loss =
+          options_.ce_nodes == CeNodes::all
+              ? loss_of(domains[g], out.logits)
+              : nn::supervised_loss(view_.loss, ops::gather_rows(out.logits, nodes),
+                                    select_rows(to_place_of(labels.y, nodes), nodes));
+      losses.push_back(loss.detach());
+      mean = mean.defined() ? mean + loss * share : loss * share;
+    }
+    const Tensor discrepancy = mean_mmd(torch::cat(features), sizes);
+    const Tensor total = mean + options_.gamma * discrepancy;
+    optimiser_.zero_grad();
+    const Stage stage("backward");
+    total.backward();
+    step.take(optimiser_);
+    for (const Tensor& term : {total, mean, discrepancy}) losses.push_back(term);
+    step.report(losses);
+  }
+
   MmdOptions options_;
   DomainProvider provider_;
 };

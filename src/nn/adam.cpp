@@ -157,7 +157,12 @@ void Adam::restore(const std::map<std::string, torch::Tensor>& state) {
     fail(ErrorKind::data, "the saved optimiser state has {} tensors, but {} are expected",
          state.size(), 3 * slots_.size());
   }
-  slots_ = std::move(restored);
+  // In place: a recorded step writes where the moments were.
+  for (size_t k = 0; k < slots_.size(); ++k) {
+    slots_[k].first.copy_(restored[k].first);
+    slots_[k].second.copy_(restored[k].second);
+    slots_[k].steps = restored[k].steps;
+  }
 }
 
 }  // namespace grm::nn

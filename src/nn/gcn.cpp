@@ -11,9 +11,8 @@ class Gcn : public Backbone {
   Gcn(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
       int64_t features, int64_t classes)
       : options_(options),
-        dtype_(set.dtype()),
-        device_(set.device()),
         plain_(options.conv, set.dtype(), set.device()),
+        weighted_(options.conv, set.dtype(), set.device()),
         norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden) {
     for (int64_t l = 1; l <= options.layers; ++l) {
       layers_.emplace_back(set, tensor_name(prefix, "conv", l), l == 1 ? features : options.hidden,
@@ -26,8 +25,7 @@ class Gcn : public Backbone {
     const int64_t last = options_.layers - 1;
     const bool weighted = input.edge_weights.defined();
     Propagation inner, outer;
-    if (weighted)
-      inner = make_propagation(options_.conv, input.edges, input.edge_weights, dtype_, device_);
+    if (weighted) inner = weighted_.get(input.edges, input.edge_weights);
     outer = weighted && options_.weight_last_layer ? inner : plain_.get(input.edges);
     if (!weighted) inner = outer;
     torch::Tensor h;
@@ -42,9 +40,8 @@ class Gcn : public Backbone {
 
  private:
   BackboneOptions options_;
-  torch::Dtype dtype_;
-  torch::Device device_;
   PropagationCache plain_;
+  WeightedPropagation weighted_;
   BlockNorms norms_;
   std::vector<GcnLayer> layers_;
 };

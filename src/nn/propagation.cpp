@@ -11,19 +11,50 @@ torch::Tensor Propagation::apply(const torch::Tensor& rows) const {
   return ops::spmm(pattern, weights, rows);
 }
 
-Propagation make_propagation(Conv conv, const AdjacencyPtr& edges, const torch::Tensor& weights,
-                             torch::Dtype dtype, const torch::Device& device) {
-  if (weights.defined() && (weights.dim() != 1 || weights.numel() != edges->nnz())) {
+namespace {
+
+torch::Tensor given_weights(const AdjacencyPtr& edges, const torch::Tensor& weights,
+                            torch::Dtype dtype, const torch::Device& device) {
+  if (!weights.defined()) return weights;
+  if (weights.dim() != 1 || weights.numel() != edges->nnz()) {
     fail(ErrorKind::shape, "{} edge weights were given for a graph of {} edges", weights.numel(),
          edges->nnz());
   }
-  const torch::Tensor given = weights.defined() ? on_device(weights, device).to(dtype) : weights;
-  if (conv == Conv::sum) return {edges, given};
-  torch::Tensor position;
-  const AdjacencyPtr looped = with_self_loops(*edges, &position);
+  return on_device(weights, device).to(dtype);
+}
+
+// The operator on edges with self-loops, where stored edges stand at `position`.
+Propagation normalised(const AdjacencyPtr& looped, const torch::Tensor& position,
+                       const torch::Tensor& given, torch::Dtype dtype,
+                       const torch::Device& device) {
   torch::Tensor all = torch::ones({looped->nnz()}, torch::dtype(dtype).device(device));
   if (given.defined()) all = all.index_copy(0, to_place_of(position, all), given);
   return {looped, ops::normalise(looped, all)};
+}
+
+}  // namespace
+
+Propagation make_propagation(Conv conv, const AdjacencyPtr& edges, const torch::Tensor& weights,
+                             torch::Dtype dtype, const torch::Device& device) {
+  const torch::Tensor given = given_weights(edges, weights, dtype, device);
+  if (conv == Conv::sum) return {edges, given};
+  torch::Tensor position;
+  const AdjacencyPtr looped = with_self_loops(*edges, &position);
+  return normalised(looped, position, given, dtype, device);
+}
+
+WeightedPropagation::WeightedPropagation(Conv conv, torch::Dtype dtype, const torch::Device& device)
+    : conv_(conv), dtype_(dtype), device_(device), loops_([device](const AdjacencyPtr& edges) {
+        torch::Tensor position;
+        const AdjacencyPtr looped = with_self_loops(*edges, &position);
+        return Propagation{looped, on_device(position, device)};
+      }) {}
+
+Propagation WeightedPropagation::get(const AdjacencyPtr& edges, const torch::Tensor& weights) {
+  const torch::Tensor given = given_weights(edges, weights, dtype_, device_);
+  if (conv_ == Conv::sum) return {edges, given};
+  const Propagation loops = loops_.get(edges);
+  return normalised(loops.pattern, loops.weights, given, dtype_, device_);
 }
 
 Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype,

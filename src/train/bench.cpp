@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "core/clock.h"
-#include "graph/kernel_time.h"
 #include "grm/graph/device.h"
 #include "train/evaluate.h"
 
@@ -98,8 +97,8 @@ class Bench {
       first_seconds_ = epoch_seconds();
       run_.noted = recorder.sizes();
     }
-    // A GPU records its step in the second epoch and repeats the record from the third on.
-    for (int k = device_.is_cuda() ? 3 : 1; k > 0 && !stopped(); --k)
+    // A GPU looks at two more steps before it records one and repeats the record from then on.
+    for (int k = device_.is_cuda() ? 4 : 1; k > 0 && !stopped(); --k)
       second_seconds_ = epoch_seconds();
   }
 
@@ -156,8 +155,10 @@ class Bench {
     }
     take_stages(middle_of(epochs));
     // Profiling makes an epoch longer, kernels not: their time is compared with the plain epoch.
-    if (const auto busy = kernel_seconds([&] { epoch_seconds(); })) {
-      report_.kernel_share = *busy / report_.seconds_per_epoch;
+    // The profiler waits at its end, and so do we around an epoch: two waits are not training's.
+    report_.device_work = device_work([&] { epoch_seconds(); });
+    if (report_.device_work) {
+      report_.kernel_share = report_.device_work->busy / report_.seconds_per_epoch;
     }
   }
 

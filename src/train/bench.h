@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/stages.h"
+#include "graph/kernel_time.h"
 #include "grm/train/config.h"
 #include "train/memory.h"
 
@@ -34,8 +35,9 @@ struct BenchReport {
   double targets_per_epoch = 0;  // labelled items whose loss an epoch sees; 0 where unknown
   std::vector<StageTime> stages;  // of the median epoch; with "other" they add up to staged_seconds
   double staged_seconds = 0;      // CPU: seconds_per_epoch; GPU: an epoch that waits at every mark
-  std::optional<double> kernel_share;  // GPU: share of an epoch during which kernels run
-  std::optional<WorkCount> work;       // of an epoch, by count
+  std::optional<double> kernel_share;     // GPU: share of an epoch during which kernels run
+  std::optional<DeviceWork> device_work;  // GPU: what an epoch launches
+  std::optional<WorkCount> work;          // of an epoch, by count
   // A pass over all validation and test domains.
   double evaluate_seconds = 0;
   double evaluated_items = 0;

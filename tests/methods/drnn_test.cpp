@@ -39,13 +39,18 @@ TEST(Drnn, WeightsFollowTheHandComputationOverThreeSteps) {
   const std::vector<std::vector<double>> losses = {{1, 2, 3}, {0.5, 0.25, 4}, {2, 2, 0}};
   // The published form: multiply by exp(eta l), divide by the sum.
   std::vector<double> q(3, 1.0 / 3);
-  std::vector<double> log_q(3, -std::log(3.0));
+  const torch::Tensor kept = torch::full({3}, -std::log(3.0), torch::kFloat64);
+  const double* log_q = kept.data_ptr<double>();
   for (const std::vector<double>& l : losses) {
     double sum = 0;
     for (int g = 0; g < 3; ++g) sum += q[g] *= std::exp(eta * l[g]);
     for (double& value : q) value /= sum;
-    update_group_weights(log_q, l, eta);
-    for (int g = 0; g < 3; ++g) EXPECT_NEAR(std::exp(log_q[g]), q[g], 1e-14);
+    const torch::Tensor weights =
+        update_group_weights(kept, torch::tensor(l, torch::kFloat64), eta);
+    for (int g = 0; g < 3; ++g) {
+      EXPECT_NEAR(std::exp(log_q[g]), q[g], 1e-14);
+      EXPECT_NEAR(weights[g].item<double>(), q[g], 1e-14);
+    }
   }
   // The factors add up over the steps: exponents 1.75, 2.125 and 3.5.
   const double e0 = std::exp(1.75), e1 = std::exp(2.125), e2 = std::exp(3.5);
@@ -54,8 +59,9 @@ TEST(Drnn, WeightsFollowTheHandComputationOverThreeSteps) {
 }
 
 TEST(Drnn, HugeLossesDoNotOverflow) {
-  std::vector<double> log_q(2, -std::log(2.0));
-  update_group_weights(log_q, {1e6, 1e6 - 1}, 1.0);
+  const torch::Tensor kept = torch::full({2}, -std::log(2.0), torch::kFloat64);
+  const double* log_q = kept.data_ptr<double>();
+  update_group_weights(kept, torch::tensor({1e6, 1e6 - 1}, torch::kFloat64), 1.0);
   EXPECT_NEAR(std::exp(log_q[0]), 1 / (1 + std::exp(-1.0)), 1e-9);
   EXPECT_NEAR(std::exp(log_q[1]), 1 / (1 + std::exp(1.0)), 1e-9);
 }

@@ -82,6 +82,21 @@ class PropagationCache {
   std::map<std::weak_ptr<const Adjacency>, Propagation, std::owner_less<>> seen_;
 };
 
+/// Operators of graphs in use whose edges get other weights at every pass (masks): what depends on
+/// the edges alone is built once per graph.
+class WeightedPropagation {
+ public:
+  WeightedPropagation(Conv conv, torch::Dtype dtype, const torch::Device& device);
+  /// As make_propagation.
+  Propagation get(const AdjacencyPtr& edges, const torch::Tensor& weights);
+
+ private:
+  Conv conv_;
+  torch::Dtype dtype_;
+  torch::Device device_;
+  PropagationCache loops_;  // with self-loops; for weights the positions of the stored edges
+};
+
 /// X W of a first layer, for several passes over the same features with the same weights (views
 /// that differ in their edges): the first of them fills it in, the others take it from here.
 /// Gradients of all passes meet in it, so one backward pass over the sum of their losses computes

@@ -12,11 +12,11 @@
 #include <functional>
 
 #include "core/stages.h"
+#include "graph/device_nets.h"
 #include "graph/random.h"
 #include "grm/graph/device.h"
+#include "methods/device_predictions.h"
 #include "methods/grm/cost.h"
-#include "methods/grm/device_epoch.h"
-#include "methods/grm/device_predictions.h"
 #include "methods/grm/generated.h"
 #include "methods/grm/model.h"
 #include "nn/losses.h"
@@ -36,40 +36,22 @@ class Grm final : public Method {
         set_(rng),
         model_(set_, options, view.features, view.classes),
         optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw),
-        on_device_(DeviceEpoch::possible(options, set_.device())) {
-    const bool local = std::any_of(
-        view.training.begin(), view.training.end(),
-        [&](const Domain& domain) { return uses_local_influence(options, domain.graph.nodes()); });
-    if (on_device_ && !local) {
-      device_epoch_ =
-          std::make_unique<DeviceEpoch>(options_, view_, rng_, model_, optimiser_, set_.device());
-    }
-  }
+        on_device_(draws_on_device(options, set_.device())),
+        draws_targets_there_(on_device_ && !any_local(options, view)),
+        steps_(set_.device(), options.scope == Scope::whole || draws_targets_there_) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
-    if (device_epoch_) return train_epoch_on_device(epoch, steps);
-    std::vector<torch::Tensor> values;  // five for each step and domain, read at the end
-    for (int64_t step = 0; step < steps; ++step) {
-      optimiser_.zero_grad();
-      for (size_t d = 0; d < view_.training.size(); ++d) {
-        const GrmTerms terms = domain_losses(epoch, step, steps, d);
-        const torch::Tensor total = terms.total(options_);
-        const double share = 1.0 / static_cast<double>(view_.training.size());
-        const Stage stage("backward");
-        (total * share).backward();
-        for (const torch::Tensor& value :
-             {total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}) {
-          values.push_back(value.detach());
-        }
-      }
-      optimiser_.step();
+    for (int64_t at = 0; at < steps; ++at) {
+      steps_.run(
+          {epoch, at}, [&](nn::Step& step) { train_step(step, steps); }, targets_in(at, steps));
     }
     std::vector<double> sums(5);
     const double share = 1.0 / static_cast<double>(view_.training.size());
-    const std::vector<double> read = read_scalars(values);
-    for (size_t k = 0; k < read.size(); ++k) {
-      sums[k % 5] += read[k] * share / static_cast<double>(steps);
+    for (const std::vector<double>& values : steps_.read()) {
+      for (size_t k = 0; k < values.size(); ++k) {
+        sums[k % 5] += values[k] * share / static_cast<double>(steps);
+      }
     }
     return named(sums);
   }
@@ -124,53 +106,112 @@ class Grm final : public Method {
             {"invariance", sums[4]}};
   }
 
-  std::vector<LossTerm> train_epoch_on_device(int64_t epoch, int64_t steps) {
-    return named(device_epoch_->run(epoch, steps, [&](int64_t step, size_t index) {
-      return targets(view_.training[index], epoch, step, steps, index);
-    }));
+  // Whether ego-nets can be drawn on a GPU.
+  static bool draws_on_device(const GrmOptions& options, const torch::Device& device) {
+    return device.is_cuda() && options.scope == Scope::ego && DeviceNets::fit(options.fanout) &&
+           options.invariance_nodes == 0 && options.influence != InfluenceSearch::local &&
+           (options.local_encoder() || options.domain_encoding == DomainPass::pooled);
+  }
+
+  static bool any_local(const GrmOptions& options, const TrainView& view) {
+    return std::any_of(view.training.begin(), view.training.end(), [&](const Domain& domain) {
+      return uses_local_influence(options, domain.graph.nodes());
+    });
+  }
+
+  void train_step(nn::Step& step, int64_t steps) {
+    optimiser_.zero_grad();
+    std::vector<torch::Tensor> values;  // five for each domain
+    for (size_t d = 0; d < view_.training.size(); ++d) {
+      const GrmTerms terms = domain_losses(step, steps, d);
+      const torch::Tensor total = terms.total(options_);
+      const double share = 1.0 / static_cast<double>(view_.training.size());
+      const Stage stage("backward");
+      (total * share).backward();
+      for (const torch::Tensor& value :
+           {total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}) {
+        values.push_back(value.detach());
+      }
+    }
+    step.take(optimiser_);
+    step.report(values);
+  }
+
+  // The targets of a step lie at [begin, end) of a domain's draw.
+  std::pair<int64_t, int64_t> share_of(const Domain& domain, int64_t step, int64_t steps) const {
+    const int64_t n = domain.labels.loss.numel();
+    if (options_.steps != 0) return {0, std::min(n, options_.batch)};
+    const int64_t share = (n + steps - 1) / steps;
+    const int64_t begin = std::min(n, step * share);
+    return {begin, std::min(n, begin + share)};
+  }
+
+  // Numbers of target nodes of the domains: the shape of a step.
+  std::vector<int64_t> targets_in(int64_t step, int64_t steps) const {
+    std::vector<int64_t> counts;
+    if (options_.scope == Scope::whole) return counts;
+    for (const Domain& domain : view_.training) {
+      const auto [begin, end] = share_of(domain, step, steps);
+      counts.push_back(std::max<int64_t>(end - begin, 1));
+    }
+    return counts;
   }
 
   // Target nodes of one step: a fresh draw of `batch` nodes, or, when an epoch visits every node,
   // the step's share of one permutation.
-  torch::Tensor targets(const Domain& domain, int64_t epoch, int64_t step, int64_t steps,
-                        size_t index) const {
+  torch::Tensor targets(const nn::When& when, int64_t steps, size_t index) const {
     const Stage stage("sample");
-    const torch::Tensor& all = domain.labels.loss;
+    const torch::Tensor& all = view_.training[index].labels.loss;
     const int64_t n = all.numel();
     const bool visit_all = options_.steps == 0;
-    Stream draws = visit_all ? rng_.stream("targets", epoch, index)
-                             : rng_.stream("targets", epoch * 1000003 + step, index);
-    std::vector<int64_t> chosen = draws.choose(n, visit_all ? n : options_.batch);
-    if (visit_all) {
-      const int64_t share = (n + steps - 1) / steps;
-      const int64_t begin = std::min(n, step * share), end = std::min(n, begin + share);
-      chosen = std::vector<int64_t>(chosen.begin() + begin, chosen.begin() + end);
-      if (chosen.empty()) chosen.push_back(0);
-    }
+    Stream draws = visit_all ? rng_.stream("targets", when.epoch, index)
+                             : rng_.stream("targets", when.epoch * 1000003 + when.step, index);
+    const std::vector<int64_t> drawn = draws.choose(n, visit_all ? n : options_.batch);
+    const auto [begin, end] = share_of(view_.training[index], when.step, steps);
+    std::vector<int64_t> chosen(drawn.begin() + begin, drawn.begin() + end);
+    if (chosen.empty()) chosen.push_back(0);  // a small domain beside large ones
     return all.index_select(0, torch::tensor(chosen, torch::kInt64));
   }
 
-  GrmTerms domain_losses(int64_t epoch, int64_t step, int64_t steps, size_t index) {
+  // Target nodes, then their labels.
+  torch::Tensor targets_and_labels(const nn::When& when, int64_t steps, size_t index) const {
+    const torch::Tensor chosen = targets(when, steps, index);
+    return torch::cat({chosen, view_.training[index].labels.y.index_select(0, chosen)});
+  }
+
+  GrmTerms domain_losses(nn::Step& step, int64_t steps, size_t index) {
     const Domain& domain = view_.training[index];
     const Graph& graph = domain.graph;
-    const uint64_t place = static_cast<uint64_t>(step) * view_.training.size() + index;
-    nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, place));
-    GraphBatch batch;
+    const auto stream = [this, index](const char* name) {
+      return [this, index, name](const nn::When& when) {
+        const uint64_t place = static_cast<uint64_t>(when.step) * view_.training.size() + index;
+        return rng_.stream(name, when.epoch, place);
+      };
+    };
+    nn::Pass& pass = step.pass(stream("dropout"));
+    PreparedBatch g;
     torch::Tensor items, y;
     if (options_.scope == Scope::whole) {
-      batch = whole_batch(graph.edges);
+      g = model_.prepare(whole_batch(graph.edges));
       items = domain.labels.loss;
       y = domain.labels.y.index_select(0, items);
+    } else if (draws_targets_there_) {
+      const torch::Tensor drawn = step.indices([this, steps, index](const nn::When& when) {
+        return targets_and_labels(when, steps, index);
+      });
+      const int64_t count = drawn.numel() / 2;
+      g = model_.prepare(DeviceNets(*graph.edges, drawn.narrow(0, 0, count), options_.fanout,
+                                    step.stream(stream("neighbours"))));
+      y = drawn.narrow(0, count, count);
     } else {
-      const torch::Tensor chosen = targets(domain, epoch, step, steps, index);
-      batch =
-          ego_batch(*graph.edges, chosen, options_.fanout, rng_.stream("neighbours", epoch, place));
+      const torch::Tensor chosen = targets(step.when(), steps, index);
+      g = model_.prepare(
+          ego_batch(*graph.edges, chosen, options_.fanout, stream("neighbours")(step.when())));
+      model_.choose_invariance_rows(graph, g, stream("invariance")(step.when()));
       y = domain.labels.y.index_select(0, chosen);
     }
-    PreparedBatch g = model_.prepare(std::move(batch));
-    model_.choose_invariance_rows(graph, g, rng_.stream("invariance", epoch, place));
     torch::Tensor eps;
-    if (options_.stochastic()) eps = noise(rng_.stream("latent", epoch, place), g.batch.rows());
+    if (options_.stochastic()) eps = noise(step.stream(stream("latent")), g.batch.rows());
     return model_.losses(graph, g, eps, view_.loss, items, y, pass);
   }
 
@@ -187,11 +228,12 @@ class Grm final : public Method {
   torch::Tensor by_batches(const Graph& graph, const torch::Tensor& nodes,
                            const std::function<torch::Tensor(const torch::Tensor&)>& of_samples) {
     const at::NoGradGuard no_grad;
-    if (!on_device_ || !all_kept(graph.edges, nodes)) {
-      return of_samples(sampled_in_batches(graph, nodes));
-    }
-    return of_samples(
-        predictions_.get(graph, nodes, [&] { return sampled_in_batches(graph, nodes); }));
+    const bool recordable = options_.scope == Scope::whole
+                                ? set_.device().is_cuda()
+                                : on_device_ && all_kept(graph.edges, nodes);
+    const auto sampled = [&] { return sampled_in_batches(graph, nodes); };
+    return of_samples(recordable ? predictions_.get(graph, nodes, set_.device(), sampled)
+                                 : sampled());
   }
 
   // predict() for the given nodes, some ego-nets at a time, put together along the nodes.
@@ -283,8 +325,9 @@ class Grm final : public Method {
   nn::ParameterSet set_;
   GrmModel model_;
   nn::Adam optimiser_;
-  const bool on_device_;  // whether ego-nets are drawn on a GPU
-  std::unique_ptr<DeviceEpoch> device_epoch_;
+  const bool on_device_;            // whether ego-nets are drawn on a GPU
+  const bool draws_targets_there_;  // and those of training steps, too
+  nn::StepRecorder steps_;
   DevicePredictions predictions_;
   std::deque<KeptBatch> kept_;  // a deque: references stay valid while it grows
   int64_t kept_rows_ = 0;

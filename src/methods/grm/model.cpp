@@ -195,7 +195,7 @@ GrmTerms GrmModel::losses(const DomainView& view, const PreparedBatch& g, const 
   const auto [logits, per_graph_kl] = classify(g, z, /*with_kl=*/true, pass);
   GrmTerms terms;
   terms.supervision =
-      nn::supervised_loss(loss, items.defined() ? select_rows(logits, items) : logits, y);
+      nn::supervised_loss(loss, items.defined() ? ops::gather_rows(logits, items) : logits, y);
   terms.latent_kl = latent_kl(g.batch, per_node_kl, options_);
   terms.edge_kl = per_graph_kl.mean();
   const DomainRows rows = domain_rows(view, domain, g, q, pass);
