@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cli/bench_peers.h"
 #include "cli/checks.h"
 #include "cli/cli.h"
 #include "cli/run_flags.h"
@@ -161,7 +162,21 @@ void print_report(const BenchReport& r, const RunConfig& config, const Task& tas
   print_table(table);
 }
 
-int bench(const RunFlags& flags, int64_t epochs, bool evaluates, const Common& common) {
+void print_peers(const BenchReport& r, const ordered_json& peers) {
+  const auto row = [&](const std::string& name, double seconds) {
+    return Table::Row{name, fmt::format("{:.2f} ms", seconds * 1e3),
+                      fmt::format("{:.1f} x", seconds / r.seconds_per_epoch)};
+  };
+  Table table;
+  table.head = {"epoch", "time", "against ours"};
+  table.rows.push_back(row("grm", r.seconds_per_epoch));
+  for (const auto& [name, seconds] : peers.at("variants").items()) {
+    table.rows.push_back(row("PyTorch Geometric, " + name, seconds.get<double>()));
+  }
+  print_table(table);
+}
+
+int bench(const RunFlags& flags, int64_t epochs, bool evaluates, bool peers, const Common& common) {
   watch_interrupt("\ngrm: stopping after this epoch\n");
   const RunConfig config = make_config(flags, flags.method, common.device);
   common.use_device(config.train.device);
@@ -174,10 +189,18 @@ int bench(const RunFlags& flags, int64_t epochs, bool evaluates, const Common& c
   if (!common.quiet)
     options.say = [](const std::string& line) { say("grm bench: " + line + "\n"); };
   const BenchReport report = run_bench(config, task, options);
+  ordered_json others;
+  if (peers) {
+    if (options.say) options.say("the same with PyTorch Geometric");
+    others = run_peers(config, task, report.epochs);
+  }
   if (common.json) {
-    print_json(to_json(report, config, task));
+    ordered_json out = to_json(report, config, task);
+    if (peers) out["peers"] = others;
+    print_json(out);
   } else {
     print_report(report, config, task);
+    if (peers) print_peers(report, others);
   }
   return 0;
 }
@@ -196,6 +219,10 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--epochs", *epochs, "measured epochs (default: about 20 s of them)")
       ->check(whole_number(1));
   verb->add_flag("--no-evaluation", *skip, "do not time a pass over validation and test domains");
+  auto peers = std::make_shared<bool>(false);
+  verb->add_flag(
+      "--peers", *peers,
+      "also time the same work with PyTorch Geometric, where python3 has it (erm alone)");
   verb->footer(
       "Measures, in one process: the rate of matrix products, epochs by stage, a pass of\n"
       "evaluation, peak memory; counts the operations of an epoch.\n"
@@ -204,9 +231,10 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
       "  grm bench --dataset twitch --method grm --preset paper --json\n"
       "  grm bench --dataset scale --set dataset.nodes=1000000 --set method.encoder_input=raw\n"
       "  grm bench --dataset cora --method grm --no-evaluation  (add --device cuda for a GPU)\n"
-      "  grm bench --method erm --set method.backbone=sage --threads 1");
+      "  grm bench --method erm --set method.backbone=sage --threads 1\n"
+      "  grm bench --dataset twitch --method erm --peers  (beside PyTorch Geometric)");
   verb->callback([=, &common, &action] {
-    action = [=, &common] { return bench(*flags, *epochs, !*skip, common); };
+    action = [=, &common] { return bench(*flags, *epochs, !*skip, *peers, common); };
   });
 }
 

@@ -13,18 +13,24 @@
 #include "core/system/memory.h"
 #include "core/system/process.h"
 #include "grm/core/error.h"
+#include "study/mps.h"
 
 namespace grm::study {
 namespace {
 
 constexpr double kUnknownNeedMib = 1500;  // of a cell whose like has not run yet
 constexpr int kTickMilliseconds = 200;
+constexpr int kGpuJobs = 12;           // at once on one GPU, unless said otherwise
 constexpr double kClaimSeconds = 1.0;  // between looks at what other processes left free
 
-// Jobs, threads and memory with the defaults filled in.
+bool uses_gpu(const RunnerOptions& options) {
+  return options.device.rfind("cuda", 0) == 0;
+}
+
+// Jobs, threads and memory with the defaults filled in. One run alone leaves most of a GPU idle.
 RunnerOptions filled(RunnerOptions options) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (options.jobs <= 0) options.jobs = options.device.rfind("cuda", 0) == 0 ? 1 : cores;
+  if (options.jobs <= 0) options.jobs = uses_gpu(options) ? std::min(cores, kGpuJobs) : cores;
   if (options.threads <= 0) options.threads = std::max(1, cores / options.jobs);
   if (options.memory_mib <= 0) options.memory_mib = 0.8 * system_memory().free / 1048576;
   return options;
@@ -240,6 +246,7 @@ Outcome run_phase(const StudySpec& spec, const std::string& phase,
   store.reopen(spec.name, phase, options.retry_failed);
   const Forecast ahead = forecast(&store, spec, phase, cells, expected_minutes, options);
   if (hooks.on_start) hooks.on_start(ahead);
+  const SharedGpu shared(uses_gpu(options) && options.jobs > 1);
   return Phase(spec, phase, options, hooks, store, ahead.seconds)();
 }
 

@@ -40,6 +40,12 @@ expect_exit 0 "bench as a table" "$grm" bench --dataset sbm --method erm --epoch
 check "the table has the share and the memory" bash -c \
   "grep -q 'share of the SGEMM rate' out && grep -q 'peak memory' out"
 expect_exit 2 "unknown method" "$grm" bench --method gram
+expect_exit 2 "a method without peers" "$grm" bench --dataset sbm --set dataset.nodes=60 --method mmd --epochs 1 --no-evaluation -q --peers
+check "the error names what has peers" grep -q "use --method erm" err
+# A python3 without PyTorch Geometric says so; one with it gives times and ratios.
+expect_exit 2 "peers without PyTorch Geometric" env PYTHONPATH=/nonexistent PYTHONNOUSERSITE=1 PATH="/usr/bin:/bin" \
+  "$grm" bench --dataset sbm --set dataset.nodes=60 --method erm --epochs 1 --no-evaluation -q --peers
+check "the error says what is missing" grep -q "torch_geometric" err
 expect_exit 2 "no epochs" "$grm" bench --epochs 0
 
 # What does not fit fails at once, names the limit and offers changes that do fit.
