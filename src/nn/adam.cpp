@@ -72,11 +72,19 @@ void Adam::step() {
                              [&] { step_all<scalar_t>(); });
 }
 
-std::array<double, 7> Adam::next_step() const {
+std::vector<size_t> Adam::with_gradients() const {
+  std::vector<size_t> which;
+  for (size_t k = 0; k < slots_.size(); ++k) {
+    if (slots_[k].parameter.grad().defined()) which.push_back(k);
+  }
+  return which;
+}
+
+std::array<double, 7> Adam::next_step(const std::vector<size_t>& which) {
   static_assert(sizeof(kernels::AdamStep) == sizeof(std::array<double, 7>));
   int64_t steps = 0;
-  for (const Slot& slot : slots_) steps = std::max(steps, slot.steps);
-  const kernels::AdamStep step = numbers(steps + 1);
+  for (const size_t k : which) steps = std::max(steps, ++slots_[k].steps);
+  const kernels::AdamStep step = numbers(steps);
   std::array<double, 7> all;
   std::memcpy(all.data(), &step, sizeof(step));
   return all;
@@ -101,12 +109,6 @@ void Adam::step_at(const void* place) {
   AT_DISPATCH_FLOATING_TYPES(slots_.front().parameter.scalar_type(), "adam", [&] {
     step_at_place<scalar_t>(static_cast<const kernels::AdamStep*>(place));
   });
-}
-
-void Adam::count_step() {
-  for (Slot& slot : slots_) {
-    if (slot.parameter.grad().defined()) ++slot.steps;
-  }
 }
 
 void Adam::zero_grad() {

@@ -87,15 +87,14 @@ torch::Tensor Step::number(const std::function<double(const When&)>& of) {
 }
 
 void Step::take(Adam& optimiser) {
-  constexpr int64_t kWords = std::tuple_size<decltype(optimiser.next_step())>::value;
+  constexpr int64_t kWords = std::tuple_size<decltype(optimiser.next_step({}))>::value;
   if (recording()) {
     optimiser.step_at(words_.data_ptr<int64_t>() + next_place(kWords));
     return;
   }
-  note({kWords, [&optimiser](const When&, int64_t* to) {
-          const auto numbers = optimiser.next_step();
+  note({kWords, [&optimiser, which = optimiser.with_gradients()](const When&, int64_t* to) {
+          const auto numbers = optimiser.next_step(which);
           std::memcpy(to, numbers.data(), sizeof(numbers));
-          optimiser.count_step();
         }});
   optimiser.step();
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "grm/nn/parameters.h"
 
@@ -26,12 +27,13 @@ class Adam {
   void step();
   void zero_grad();
 
-  /// For steps that a GPU records and replays, where no host code runs: the numbers of the next
-  /// step, to be copied to the device; the step with the numbers that stand at `place` there; and
-  /// the count of a step that was launched. All parameters with a gradient have taken equally many.
-  std::array<double, 7> next_step() const;
+  /// For steps that a GPU records and replays, where no host code runs: the parameters that have a
+  /// gradient now, which must have taken equally many steps; the numbers of their next step, to be
+  /// copied to the device, which count as taken; and the step with the numbers that stand at `place`
+  /// there.
+  std::vector<size_t> with_gradients() const;
+  std::array<double, 7> next_step(const std::vector<size_t>& which);
   void step_at(const void* place);
-  void count_step();
 
   /// For schedules: a function of the epoch, so nothing about it needs saving.
   void set_lr(double lr) { lr_ = lr; }
