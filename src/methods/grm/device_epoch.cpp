@@ -17,6 +17,9 @@ namespace {
 // Keys of a domain's step: neighbours, latent noise, then those of its dropout masks.
 constexpr int64_t kDropoutKeys = 6;
 constexpr int64_t kKeys = 2 + kDropoutKeys;
+// Numbers of a step before those of its domains: Adam's, and the weight gamma.
+constexpr int64_t kAdam = 7;
+constexpr int64_t kNumbers = kAdam + 1;
 
 }  // namespace
 
@@ -34,7 +37,8 @@ DeviceEpoch::DeviceEpoch(const GrmOptions& options, const TrainView& view, const
       model_(model),
       optimiser_(optimiser),
       device_(device),
-      sums_(torch::zeros({5}, torch::dtype(torch::kFloat64).device(device))) {}
+      sums_(torch::zeros({static_cast<int64_t>(term_names(options).size())},
+                         torch::dtype(torch::kFloat64).device(device))) {}
 
 std::vector<double> DeviceEpoch::run(int64_t epoch, int64_t steps, const Targets& targets) {
   sums_.zero_();
@@ -70,18 +74,20 @@ std::vector<double> DeviceEpoch::run(int64_t epoch, int64_t steps, const Targets
   }
   const torch::Tensor sums = sums_.cpu();
   const double* sum = sums.data_ptr<double>();
-  return {sum, sum + 5};
+  return {sum, sum + sums.numel()};
 }
 
 torch::Tensor DeviceEpoch::words(int64_t epoch, int64_t step,
                                  const std::vector<torch::Tensor>& targets) {
-  const std::array<double, 7> adam = optimiser_.next_step();
-  int64_t size = static_cast<int64_t>(adam.size());
+  const std::array<double, kAdam> adam = optimiser_.next_step();
+  const double gamma = options_.gamma(epoch);
+  int64_t size = kNumbers;
   for (const torch::Tensor& chosen : targets) size += 2 * chosen.numel() + kKeys;
   torch::Tensor words = torch::empty({size}, torch::dtype(torch::kInt64).pinned_memory(true));
   int64_t* word = words.data_ptr<int64_t>();
   std::memcpy(word, adam.data(), sizeof(adam));
-  word += adam.size();
+  std::memcpy(word + kAdam, &gamma, sizeof(gamma));
+  word += kNumbers;
   for (size_t d = 0; d < targets.size(); ++d) {
     const torch::Tensor chosen = targets[d].contiguous();
     const int64_t* target = chosen.data_ptr<int64_t>();
@@ -108,7 +114,8 @@ torch::Tensor DeviceEpoch::words(int64_t epoch, int64_t step,
 void DeviceEpoch::launch(const torch::Tensor& words, const std::vector<int64_t>& counts,
                          int64_t steps) {
   optimiser_.zero_grad();
-  int64_t at = 7;  // behind the numbers of Adam
+  const torch::Tensor gamma = words.narrow(0, kAdam, 1).view(torch::kFloat64).squeeze(0);
+  int64_t at = kNumbers;
   for (size_t d = 0; d < counts.size(); ++d) {
     const Domain& domain = view_.training[d];
     const torch::Tensor targets = words.narrow(0, at, counts[d]);
@@ -128,14 +135,12 @@ void DeviceEpoch::launch(const torch::Tensor& words, const std::vector<int64_t>&
     nn::Pass pass = nn::Pass::train(placed.at_place(keys + 2));
     const GrmTerms terms = model_.losses(domain.graph, g, eps, view_.loss, {}, y, pass);
     ensure(pass.calls() <= kDropoutKeys, "DeviceEpoch: more dropout masks than keys");
-    const torch::Tensor total = terms.total(options_);
+    const torch::Tensor total = terms.total(options_, gamma);
     const double share = 1.0 / static_cast<double>(counts.size());
     const Stage stage("backward");
     (total * share).backward();
     const at::NoGradGuard no_grad;
-    sums_.add_(
-        torch::stack({total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}),
-        share / static_cast<double>(steps));
+    sums_.add_(torch::stack(terms.values(total)), share / static_cast<double>(steps));
   }
   optimiser_.step_at(words.data_ptr<int64_t>());
 }

@@ -12,7 +12,7 @@ namespace grm {
 
 /// GRM's training steps on a GPU. Ego-nets are drawn there, nothing waits for the host inside an
 /// epoch, and one step is recorded as a CUDA graph and replayed: what changes from step to step
-/// (targets, labels, keys of the random streams, the numbers of Adam) is one small copy to the
+/// (targets, labels, keys of the random streams, gamma, the numbers of Adam) is one copy to the
 /// device, read by the kernels when they run.
 class DeviceEpoch {
  public:
@@ -24,7 +24,7 @@ class DeviceEpoch {
 
   /// Target nodes of domain `index` in a step.
   using Targets = std::function<torch::Tensor(int64_t step, size_t index)>;
-  /// One epoch; the means of total, supervision, latent KL, edge KL and invariance.
+  /// One epoch; the means of the terms, in the order of term_names.
   std::vector<double> run(int64_t epoch, int64_t steps, const Targets& targets);
 
  private:
@@ -39,7 +39,7 @@ class DeviceEpoch {
   GrmModel& model_;
   nn::Adam& optimiser_;
   torch::Device device_;
-  torch::Tensor sums_;  // [5] double: loss terms of the epoch so far
+  torch::Tensor sums_;  // double: loss terms of the epoch so far
   // The recorded step, its input, and the shape that it was recorded for.
   std::unique_ptr<cuda_torch::RecordedWork> record_;
   torch::Tensor recorded_words_;
