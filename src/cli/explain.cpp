@@ -28,6 +28,15 @@ std::string share(double value) {
   return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-";
 }
 
+void print_stability(const char* what, const char* counted, const Stability& s) {
+  if (s.members >= 2 && s.top >= 1) {
+    fmt::print("{} over {} {} on {} {}: Spearman {}, Jaccard of the top {} {}\n", what, s.members,
+               s.over, s.edges, counted, share(s.spearman), s.top, share(s.jaccard));
+  } else {
+    fmt::print("{}: nothing to compare; give other seeds of this run with --seeds\n", what);
+  }
+}
+
 void print_edges(const ItemExplanation& e, int64_t top) {
   std::vector<const ExplainedEdge*> order;
   for (const ExplainedEdge& edge : e.edges) order.push_back(&edge);
@@ -36,13 +45,41 @@ void print_edges(const ItemExplanation& e, int64_t top) {
   order.resize(std::min(order.size(), static_cast<size_t>(top)));
   Table table;
   table.head = {"heaviest edges", "weight", "spread", "fate"};
+  if (e.generates_nodes()) table.head.push_back("in the kept subgraph");
   for (const ExplainedEdge* edge : order) {
     table.rows.push_back({e.nodes[edge->source].name + " - " + e.nodes[edge->target].name,
                           fmt::format("{:.4f}", edge->weight), fmt::format("{:.4f}", edge->spread),
                           to_string(edge->fate)});
+    if (e.generates_nodes()) {
+      table.rows.back().push_back(e.in_kept_subgraph(*edge) ? "yes" : "no");
+    }
   }
   fmt::print("\n");
   print_table(table);
+}
+
+// The generated subgraph: nodes by presence, and the edges among those that are kept.
+void print_kept(const ExplainedRuns& explained, int64_t top) {
+  const ItemExplanation& e = explained.runs.front();
+  if (!e.generates_nodes()) return;
+  fmt::print(
+      "kept subgraph: {} of {} nodes with presence >= {:g} (prior {:g}), {} edges among them\n",
+      e.kept_nodes(), e.nodes.size(), kKeptPresence, e.presence_prior, e.kept_edges());
+  print_stability("stability of presence", "nodes", explained.presence_stability);
+  std::vector<const ExplainedNode*> order;
+  for (const ExplainedNode& node : e.nodes) order.push_back(&node);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->presence > b->presence; });
+  order.resize(std::min(order.size(), static_cast<size_t>(top)));
+  Table nodes;
+  nodes.head = {"most present nodes", "presence", "spread", "in the kept subgraph"};
+  for (const ExplainedNode* node : order) {
+    nodes.rows.push_back({node->name, fmt::format("{:.4f}", node->presence),
+                          fmt::format("{:.4f}", node->presence_spread),
+                          node->kept() ? "yes" : "no"});
+  }
+  fmt::print("\n");
+  print_table(nodes);
 }
 
 void print_distances(const ItemExplanation& e) {
@@ -84,13 +121,8 @@ void print_text(const ExplainedRuns& explained, int64_t top) {
   }
   if (const std::string flat = no_difference(e); !flat.empty()) fmt::print("{}\n", flat);
   print_distances(e);
-  const Stability& s = explained.stability;
-  if (s.members >= 2 && s.top >= 1) {
-    fmt::print("stability over {} {} on {} edges: Spearman {}, Jaccard of the top {} {}\n",
-               s.members, s.over, s.edges, share(s.spearman), s.top, share(s.jaccard));
-  } else {
-    fmt::print("stability: nothing to compare; give other seeds of this run with --seeds\n");
-  }
+  print_stability("stability", "edges", explained.stability);
+  print_kept(explained, top);
   print_edges(e, top);
 }
 
@@ -135,7 +167,8 @@ void add_explain(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--out", flags->out,
                    "folder for the files (default: explanations/METHOD-DOMAIN-ITEM)");
   verb->add_option("--seeds", request.seeds, "runs that differ in the seed alone, for stability");
-  verb->add_option("--top", request.top, "edges that are listed and compared between runs")
+  verb->add_option("--top", request.top,
+                   "edges (and generated nodes) that are listed and compared between runs")
       ->capture_default_str()
       ->check(whole_number(1));
   verb->footer(

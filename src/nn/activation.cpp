@@ -99,6 +99,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
 
 Tensor norm_relu_dropout(BatchNorm& norm, const Tensor& x, const Tensor& bias, double rate,
                          Pass& pass, const Tensor& counted) {
+  if (!norm.gamma.defined()) return pass.dropout(torch::relu(x + bias), rate);
   ensure(x.dim() == 2 && x.size(1) == norm.gamma.numel(),
          "norm_relu_dropout: the rows have another width");
   // The fused kernels are those of training on the host; elsewhere the layers one by one.

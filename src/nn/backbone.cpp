@@ -23,6 +23,8 @@ void BackboneOptions::declare(OptionList& list) {
   list.add("heads", heads, {1, 256}, "Number of attention heads of gat.");
   list.add("weight_last_layer", weight_last_layer,
            "Whether edge weights reach the last layer as well (gcn, sage).");
+  list.add("input_dropout", input_dropout, {0, 0.99},
+           "Share of the input features dropped while training.");
 }
 
 const std::vector<BackboneEntry>& backbones() {
@@ -42,6 +44,25 @@ const std::vector<BackboneEntry>& backbones() {
 
 namespace {
 
+// A backbone whose input features lose entries while it trains.
+class DroppedInput final : public Backbone {
+ public:
+  DroppedInput(std::unique_ptr<Backbone> inner, double rate, const torch::Device& device)
+      : inner_(std::move(inner)), rate_(rate), device_(device) {}
+  BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
+    if (!pass.training()) return inner_->forward(input, pass);
+    BackboneInput dropped = input;
+    dropped.x = drop_features(input.x, rate_, pass, device_);
+    dropped.shared = nullptr;  // every pass has features of its own
+    return inner_->forward(dropped, pass);
+  }
+
+ private:
+  std::unique_ptr<Backbone> inner_;
+  double rate_;
+  torch::Device device_;
+};
+
 const BackboneEntry& entry_of(BackboneKind kind) {
   const BackboneEntry& entry = backbones().at(static_cast<size_t>(kind));
   ensure(entry.kind == kind, "the table of backbones is out of order");
@@ -53,7 +74,10 @@ const BackboneEntry& entry_of(BackboneKind kind) {
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
                                         int64_t classes) {
-  return entry_of(options.backbone).make(set, prefix, options, features, classes);
+  std::unique_ptr<Backbone> made =
+      entry_of(options.backbone).make(set, prefix, options, features, classes);
+  if (options.input_dropout == 0.0) return made;
+  return std::make_unique<DroppedInput>(std::move(made), options.input_dropout, set.device());
 }
 
 PassCost backbone_cost(const BackboneOptions& options, const GraphShape& graph, double classes) {

@@ -38,6 +38,7 @@ struct BackboneOptions {
   bool batch_norm = true;
   int64_t heads = 4;
   bool weight_last_layer = false;
+  double input_dropout = 0.0;
   void declare(OptionList& list);
 };
 

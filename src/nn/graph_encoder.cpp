@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include "grm/core/error.h"
+#include "nn/backbones.h"
 #include "nn/graph_layers.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
@@ -40,20 +41,16 @@ class LayerStack final : public GraphEncoder {
   }
 
   torch::Tensor forward(const GraphInput& input, Pass& pass) override {
-    torch::Tensor h = first_rows(input);
+    torch::Tensor h = first_rows(input, pass);
     const Messages messages = make_messages(options_.layer, input, dtype_, device_);
-    torch::Tensor v, graph_of_row;
+    torch::Tensor v, graphs;
     if (virtual_node_) {
-      const torch::Tensor& offsets = input.node_offsets;
-      v = virtual_node_->start(offsets.numel() - 1);
-      const int64_t graphs = offsets.numel() - 1;
-      graph_of_row = torch::repeat_interleave(torch::arange(graphs, offsets.options()),
-                                              offsets.slice(0, 1) - offsets.slice(0, 0, graphs),
-                                              /*dim=*/0, h.size(0));
+      v = virtual_node_->start(input.node_offsets.numel() - 1);
+      graphs = graph_of_row(input.node_offsets, h.size(0));
     }
     for (size_t l = 0; l < layers_.size(); ++l) {
       const bool last = l + 1 == layers_.size();
-      if (virtual_node_) h = h + ops::gather_rows(v, graph_of_row);
+      if (virtual_node_) h = h + ops::gather_rows(v, graphs);
       const torch::Tensor taken = h;
       h = layers_[l]->forward(h, messages, pass);
       if (options_.batch_norm) h = norms_[l].forward(h, pass);
@@ -68,7 +65,7 @@ class LayerStack final : public GraphEncoder {
 
  private:
   // [N, width of the first layer]
-  torch::Tensor first_rows(const GraphInput& input) const {
+  torch::Tensor first_rows(const GraphInput& input, Pass& pass) const {
     const bool given = input.rows.defined();
     const int64_t rows = given ? input.rows.size(0) : input.x.rows();
     const int64_t width = given ? input.rows.size(1) : input.x.width();
@@ -76,12 +73,12 @@ class LayerStack final : public GraphEncoder {
       fail(ErrorKind::shape, "graph encoder: rows of [{}, {}] came, [{}, {}] was expected", rows,
            width, input.edges->rows(), width_);
     }
-    if (options_.embed) return given ? embed_.forward(input.rows) : embed_.forward(input.x);
-    if (given) return input.rows;
-    if (input.x.sparse) {
+    if (given) return options_.embed ? embed_.forward(input.rows) : input.rows;
+    const Features x = drop_features(input.x, options_.input_dropout, pass, device_);
+    if (options_.embed) return embed_.forward(x);
+    if (x.sparse) {
       fail(ErrorKind::config, "graph encoder: sparse features need an embedding; set embed");
     }
-    const Features x = input.x.on(device_);
     const torch::Tensor dense = x.dense.to(dtype_);
     return x.shift.defined() ? dense - x.shift.to(dtype_) : dense;
   }
@@ -107,6 +104,8 @@ void GraphEncoderOptions::declare(OptionList& list) {
   list.add("batch_norm", batch_norm, "Whether layers are normalised over the rows of the batch.");
   list.add("relu_last", relu_last, "Whether a ReLU follows the last layer as well.");
   list.add("embed", embed, "Whether a linear map of the features comes before the layers.");
+  list.add("input_dropout", input_dropout, {0, 0.99},
+           "Share of the input features dropped while training.");
 }
 
 std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
@@ -146,12 +145,6 @@ GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* ba
   }
   if (batch) *batch = std::move(picked);
   return input;
-}
-
-torch::Tensor pool(Pooling kind, const torch::Tensor& node_offsets, const torch::Tensor& rows) {
-  if (kind == Pooling::mean) return ops::segment_mean(node_offsets, rows);
-  if (kind == Pooling::sum) return ops::segment_sum(node_offsets, rows);
-  return ops::segment_max(node_offsets, rows);
 }
 
 Mlp::Mlp(ParameterSet& set, const std::string& name, const std::vector<int64_t>& widths) {

@@ -8,6 +8,7 @@
 #include "grm/graph/batch.h"
 #include "grm/nn/cost.h"
 #include "grm/nn/layers.h"
+#include "nn/readout.h"
 
 // Networks on batches of whole graphs.
 namespace grm::nn {
@@ -38,6 +39,7 @@ struct GraphEncoderOptions {
   bool batch_norm = true;
   bool relu_last = false;
   bool embed = true;  // a linear map (of sparse one-hot columns: an atom encoder) before the layers
+  double input_dropout = 0.0;  // of raw features, not of rows that another network made
   void declare(OptionList& list);
 };
 
@@ -55,12 +57,6 @@ std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::s
                                                  int64_t edge_width);
 /// One training pass over a batch of graphs.
 PassCost graph_encoder_cost(const GraphEncoderOptions& options, const GraphShape& batch);
-
-enum class Pooling { mean, sum, max };
-GRM_WORDS(Pooling, "mean", "sum", "max")
-
-/// One row per graph of node rows; 0 for a graph without rows.
-torch::Tensor pool(Pooling kind, const torch::Tensor& node_offsets, const torch::Tensor& rows);
 
 /// Linear maps with ReLU in between: widths {64, 128, 3} are two maps.
 class Mlp {

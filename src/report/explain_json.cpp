@@ -24,11 +24,22 @@ ordered_json predicted_json(const ItemExplanation& e) {
   return out;
 }
 
-ordered_json node_json(const ExplainedNode& node) {
-  return {{"id", node.id},
-          {"name", node.name},
-          {"distance", number(node.distance)},
-          {"self_weight", number(node.self_weight)}};
+ordered_json node_json(const ItemExplanation& e, const ExplainedNode& node) {
+  ordered_json out = {{"id", node.id},
+                      {"name", node.name},
+                      {"distance", number(node.distance)},
+                      {"self_weight", number(node.self_weight)}};
+  if (e.generates_nodes()) {
+    out["presence"] = number(node.presence);
+    out["presence_spread"] = number(node.presence_spread);
+    out["kept"] = node.kept();
+  }
+  return out;
+}
+
+ordered_json stability_json(const Stability& s, const char* counted) {
+  return {{"over", s.over}, {"members", s.members},           {counted, s.edges},
+          {"top", s.top},   {"spearman", number(s.spearman)}, {"jaccard", number(s.jaccard)}};
 }
 
 ordered_json edge_json(const ItemExplanation& e, const ExplainedEdge& edge) {
@@ -43,6 +54,10 @@ ordered_json edge_json(const ItemExplanation& e, const ExplainedEdge& edge) {
     out["direction"] = edge.forward && edge.backward ? "both" : edge.forward ? "forward" : "back";
   }
   if (edge.truth >= 0) out["truth"] = edge.truth == 1;
+  if (e.generates_nodes()) {
+    out["presence"] = e.nodes[edge.source].presence * e.nodes[edge.target].presence;
+    out["in_kept_subgraph"] = e.in_kept_subgraph(edge);
+  }
   return out;
 }
 
@@ -50,17 +65,16 @@ ordered_json edge_json(const ItemExplanation& e, const ExplainedEdge& edge) {
 
 std::string explanation_json(const ExplainedRuns& explained) {
   const ItemExplanation& e = explained.runs.front();
-  const Stability& s = explained.stability;
   ordered_json probabilities = ordered_json::array(), nodes = ordered_json::array(),
                edges = ordered_json::array(), runs = ordered_json::array();
   for (const double p : e.probabilities) probabilities.push_back(p);
-  for (const ExplainedNode& node : e.nodes) nodes.push_back(node_json(node));
+  for (const ExplainedNode& node : e.nodes) nodes.push_back(node_json(e, node));
   for (const ExplainedEdge& edge : e.edges) edges.push_back(edge_json(e, edge));
   for (const ItemExplanation& run : explained.runs) {
     runs.push_back({{"run", run.run}, {"seed", run.seed}, {"predicted", predicted_json(run)}});
   }
   const int64_t kept = e.count(EdgeFate::kept), weakened = e.count(EdgeFate::weakened);
-  const ordered_json out = {
+  ordered_json out = {
       {"format", 1},
       {"run", e.run},
       {"dataset", e.dataset},
@@ -91,16 +105,17 @@ std::string explanation_json(const ExplainedRuns& explained) {
         {"weakened", weakened},
         {"new", e.count(EdgeFate::created)},
         {"unclear", e.unclear()}}},
-      {"stability",
-       {{"over", s.over},
-        {"members", s.members},
-        {"edges", s.edges},
-        {"top", s.top},
-        {"spearman", number(s.spearman)},
-        {"jaccard", number(s.jaccard)}}},
+      {"stability", stability_json(explained.stability, "edges")},
       {"runs", runs},
       {"nodes", nodes},
       {"edges", edges}};
+  if (e.generates_nodes()) {
+    out["presence"] = {{"threshold", kKeptPresence},
+                       {"prior", number(e.presence_prior)},
+                       {"kept_nodes", e.kept_nodes()},
+                       {"kept_edges", e.kept_edges()},
+                       {"stability", stability_json(explained.presence_stability, "nodes")}};
+  }
   return json_text(out, 2) + "\n";
 }
 

@@ -20,6 +20,7 @@ constexpr Key kKeys[] = {{"name", "node", "name", "string"},
                          {"centre", "node", "centre", "boolean"},
                          {"distance", "node", "distance", "double"},
                          {"self", "node", "self_weight", "double"},
+                         {"presence", "node", "presence", "double"},
                          {"weight", "edge", "weight", "double"},
                          {"spread", "edge", "spread", "double"},
                          {"observed", "edge", "observed", "boolean"},
@@ -73,7 +74,8 @@ std::string explanation_graphml(const ItemExplanation& e) {
     out += fmt::format("    <node id=\"n{}\">", node.id) + data("node.name", node.name) +
            fmt::format("<data key=\"node.id\">{}</data>", node.id) +
            data("node.centre", static_cast<int64_t>(k) == e.centre) +
-           data("node.distance", node.distance) + data("node.self", node.self_weight) + "</node>\n";
+           data("node.distance", node.distance) + data("node.self", node.self_weight) +
+           data("node.presence", node.presence) + "</node>\n";
   }
   for (const ExplainedEdge& edge : e.edges) {
     out += fmt::format("    <edge source=\"n{}\" target=\"n{}\">", e.nodes[edge.source].id,

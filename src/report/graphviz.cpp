@@ -95,18 +95,25 @@ std::string fill_of(const std::optional<Scale>& scale, double distance) {
   return fmt::format("#{:02X}{:02X}{:02X}", mix(0xCC), mix(0x79), mix(0xA7));
 }
 
+// A generated node that is not in the kept subgraph.
+constexpr const char* kLeftOut = ", style=\"filled,dotted\", fontcolor=\"#999999\"";
+
 std::string node_line(const ItemExplanation& e, const Canvas& canvas, size_t k, bool generated) {
   const ExplainedNode& node = e.nodes[k];
   const bool centre = static_cast<int64_t>(k) == e.centre;
   std::string tip = (centre ? "explained: " : "") + node.name;
   if (generated && std::isfinite(node.distance))
     tip += fmt::format(", |z-h| {:.4g}", node.distance);
+  if (generated && std::isfinite(node.presence)) {
+    tip += fmt::format(", presence {:.3f}", node.presence);
+  }
   const Place at = {canvas.places[k].x + (generated ? canvas.shift : 0.0), canvas.places[k].y};
   std::string out =
-      fmt::format("    {}{} [label={}, tooltip={}, pos=\"{:.1f},{:.1f}\", fillcolor=\"{}\"{}];\n",
+      fmt::format("    {}{} [label={}, tooltip={}, pos=\"{:.1f},{:.1f}\", fillcolor=\"{}\"{}{}];\n",
                   generated ? "g" : "o", k, dot_text(fitting(node.name)), dot_text(tip), at.x, at.y,
                   generated ? fill_of(distance_scale(e), node.distance) : "#FFFFFF",
-                  centre ? ", shape=doublecircle, penwidth=1.5, color=\"#000000\"" : "");
+                  centre ? ", shape=doublecircle, penwidth=1.5, color=\"#000000\"" : "",
+                  generated && !node.kept() ? kLeftOut : "");
   // Long names stand below their nodes, on the side that has fewer lines.
   if (!generated && fitting(node.name).empty() && e.nodes.size() <= 20) {
     out += text_line(fmt::format("n{}", k), dot_text(shortened(node.name, 14)),

@@ -41,7 +41,7 @@ struct Canvas {
 
 /// What the colours, widths and fills mean: a sample and a text, some in a row.
 struct LegendItem {
-  enum class Sample { line, widths, fills, centre } sample = Sample::line;
+  enum class Sample { line, widths, fills, centre, left_out } sample = Sample::line;
   std::string text;
   std::string look;  // attributes of a line
 };

@@ -42,6 +42,9 @@ std::vector<LegendItem> legend_of(const ItemExplanation& e, const DrawnEdges& dr
     items.push_back({Sample::fills,
                      fmt::format("|z - h| {:.3g} to {:.3g}", distance->low, distance->high), ""});
   }
+  if (e.generates_nodes()) {
+    items.push_back({Sample::left_out, fmt::format("dotted: presence < {:g}", kKeptPresence), ""});
+  }
   if (e.centre >= 0) items.push_back({Sample::centre, "the explained node", ""});
   return items;
 }
@@ -78,6 +81,10 @@ std::string legend_lines(const ItemExplanation& e, const std::vector<LegendItem>
     if (item.sample == Sample::fills) {
       dot(fmt::format("l{}a", k), x + 6, y, "width=0.14, fillcolor=\"#FFFFFF\"");
       dot(fmt::format("l{}b", k), x + 20, y, fmt::format("width=0.14, fillcolor=\"{}\"", kFar));
+    }
+    if (item.sample == Sample::left_out) {
+      dot(fmt::format("l{}a", k), x + 13, y,
+          "width=0.14, fillcolor=\"#FFFFFF\", style=\"filled,dotted\"");
     }
     if (item.sample == Sample::centre) {
       dot(fmt::format("l{}a", k), x + 13, y,

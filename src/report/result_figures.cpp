@@ -28,7 +28,8 @@ std::string shift_title(const std::string& dataset) {
 
 std::string ablation_name(const std::string& variant) {
   if (variant == "full") return "GRM";
-  return variant == "R" || variant == "I" || variant == "V" ? "GRM\\" + variant : variant;
+  return variant == "R" || variant == "I" || variant == "V" || variant == "P" ? "GRM\\" + variant
+                                                                              : variant;
 }
 
 // The last column of a layout: one bias ratio on one dataset.

@@ -57,12 +57,13 @@ struct Cell {
   std::vector<DomainRow> domains;
   Score min;  // of the domain whose mean over runs is smallest
   std::string min_domain;
-  Score avg;                       // mean over domains; deviation of the per-run averages
-  MeanStd min_per_run;             // of each run's smallest score
-  MeanStd validation;              // at the chosen epoch
-  std::optional<PairedTest> test;  // per-run averages against the reference method
-  std::string against;             // the row that it is compared with
-  int mark = 0;                    // 1 significantly better than the reference, -1 worse
+  Score avg;                         // mean over domains; deviation of the per-run averages
+  MeanStd min_per_run;               // of each run's smallest score
+  MeanStd validation;                // at the chosen epoch
+  double validation_loss = kNoLoss;  // its mean there, where all runs recorded it
+  std::optional<PairedTest> test;    // per-run averages against the reference method
+  std::string against;               // the row that it is compared with
+  int mark = 0;                      // 1 significantly better than the reference, -1 worse
   int64_t parameters = 0;
   MeanStd epochs, seconds_per_epoch, train_seconds, evaluate_seconds;
   double peak_memory_mib = 0.0;
@@ -93,7 +94,8 @@ ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<Miss
                       const TableOptions& options);
 
 /// The row of a block that validation chooses on a dataset: the highest mean over runs of the
-/// validation score, of rows that have runs; their number if there is none. Sees no test score.
+/// validation score (of equal ones the lowest loss), of rows that have runs; their number if there
+/// is none. Sees no test score.
 size_t chosen_by_validation(const DatasetColumn& column);
 
 /// "81.2 ± 0.5", without the deviation for one run.

@@ -103,6 +103,10 @@ void fill_cell(Cell& cell, Runs& source, const std::string& rule) {
   fill_costs(cell, source.runs);
   cell.validation = over_runs(
       source.runs, [&](const Run& run) { return run.row->record.chosen.at(rule).validation; });
+  cell.validation_loss =  // not a number if it is unknown for one of them
+      over_runs(source.runs, [&](const Run& run) {
+        return run.row->record.chosen.at(rule).validation_loss;
+      }).mean;
 }
 
 void fill_published(Cell& cell, const std::string& dataset, const std::string& method,

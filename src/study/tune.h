@@ -24,12 +24,14 @@ int64_t trial_count(const StudySpec& spec);
 /// All runs of the search, with train.test = never.
 std::vector<PlannedCell> trial_cells(const StudySpec& spec);
 
-/// Validation scores of one trial, one for each seed.
+/// Validation scores of one trial, one for each seed, and its validation losses.
 struct TrialScores {
   int64_t trial = 0;
   std::vector<double> validation;
+  std::vector<double> losses = {};  // of runs that recorded one
 };
-/// Index of the largest mean; equal means go to the lower trial number.
+/// Index of the largest mean; equal means go to the smaller mean loss, where both trials have all
+/// of theirs, and then to the lower trial number.
 size_t best_trial(const std::vector<TrialScores>& trials);
 
 struct Winner {

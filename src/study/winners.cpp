@@ -1,4 +1,6 @@
-// The choice at the end of a search, from validation scores alone.
+// The choice at the end of a search, from validation scores and losses alone.
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "grm/core/error.h"
@@ -7,6 +9,12 @@
 
 namespace grm::study {
 namespace {
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
 
 std::vector<Setting> difference(const std::string& from, const std::string& to) {
   std::vector<Setting> list;
@@ -23,21 +31,20 @@ std::vector<Setting> difference(const std::string& from, const std::string& to) 
 
 size_t best_trial(const std::vector<TrialScores>& trials) {
   ensure(!trials.empty(), "best_trial: no trials");
-  std::vector<double> means;
+  std::vector<const TrialScores*> order;
   for (const TrialScores& trial : trials) {
     ensure(!trial.validation.empty(), "best_trial: a trial without scores");
-    double sum = 0;
-    for (const double value : trial.validation) sum += value;
-    means.push_back(sum / static_cast<double>(trial.validation.size()));
+    order.push_back(&trial);
   }
-  size_t best = 0;
-  for (size_t k = 1; k < trials.size(); ++k) {
-    if (means[k] > means[best] ||
-        (means[k] == means[best] && trials[k].trial < trials[best].trial)) {
-      best = k;
-    }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->trial < b->trial; });
+  std::vector<double> means, losses;
+  for (const TrialScores* trial : order) {
+    means.push_back(mean(trial->validation));
+    const bool known = trial->losses.size() == trial->validation.size();
+    losses.push_back(known ? mean(trial->losses) : kNoLoss);
   }
-  return best;
+  return static_cast<size_t>(order[choose_by_validation(means, losses)] - trials.data());
 }
 
 std::vector<Winner> winners(const Store& store, const std::string& study) {
@@ -61,7 +68,11 @@ std::vector<Winner> winners(const Store& store, const std::string& study) {
     if (trial.config.empty()) trial.config = cell.config;
     if (cell.state == "todo" || cell.state == "running") search.ended = false;
     if (cell.state == "done") {
-      trial.scores.validation.push_back(cell.run_record().chosen.at("val").validation);
+      const Chosen chosen = cell.run_record().chosen.at("val");
+      trial.scores.validation.push_back(chosen.validation);
+      if (!std::isnan(chosen.validation_loss)) {
+        trial.scores.losses.push_back(chosen.validation_loss);
+      }
     } else {
       trial.complete = false;
     }
@@ -75,11 +86,7 @@ std::vector<Winner> winners(const Store& store, const std::string& study) {
     }
     if (!search.ended || candidates.empty()) continue;
     const TrialScores& best = candidates[best_trial(candidates)];
-    double mean = 0;
-    for (const double value : best.validation) {
-      mean += value / static_cast<double>(best.validation.size());
-    }
-    list.push_back({name[0], name[1], name[2], best.trial, mean,
+    list.push_back({name[0], name[1], name[2], best.trial, mean(best.validation),
                     static_cast<int64_t>(candidates.size()),
                     difference(search.trials.at(0).config, search.trials.at(best.trial).config)});
   }

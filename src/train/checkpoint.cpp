@@ -2,6 +2,8 @@
 
 #include <c10/util/Exception.h>
 
+#include <cmath>
+
 #include "core/json.h"
 #include "core/json_number.h"
 #include "grm/core/error.h"
@@ -38,13 +40,16 @@ void check_state(const TrainingState& state, const std::string& path) {
     last = e.epoch;
   }
   good = good && (!state.stopped_early || !state.history.empty());
+  good = good && state.averaged >= 0 && state.average.empty() == (state.averaged == 0);
   if (!good) fail(ErrorKind::data, "{}: damaged: its epochs and evaluations do not fit", path);
 }
 
 // The method's own tensors are its own to judge, also by what torch thinks of their shapes.
 void restore(Method& method, const Tensors& all) {
-  // The chosen model is used at the end only; that it can be is known now.
+  // The chosen model is used at the end only, averaged weights in evaluations; that they can be is
+  // known now.
   if (const Tensors best = take(all, "best/"); !best.empty()) method.parameters().restore(best);
+  if (const Tensors mean = take(all, "average/"); !mean.empty()) method.parameters().restore(mean);
   method.parameters().restore(take(all, "model/"));
   const std::vector<nn::Adam*> optimisers = method.optimisers();
   for (size_t k = 0; k < optimisers.size(); ++k) {
@@ -64,18 +69,21 @@ void write_checkpoint(const std::string& path, Method& method, const TrainingSta
   }
   put(file.tensors, "training/", method.training_state());
   put(file.tensors, "best/", state.best);
+  put(file.tensors, "average/", state.average);
   json history = json::array();
   for (const Evaluation& e : state.history) {
     history.push_back({{"epoch", e.epoch}, {"validation", e.validation}, {"test", e.test}});
+    if (!std::isnan(e.validation_loss)) history.back()["validation_loss"] = e.validation_loss;
   }
-  const json text = {{"format", kFormat},
-                     {"epoch", state.epoch},
-                     {"metrics_bytes", state.metrics_bytes},
-                     {"history", history},
-                     {"best_epoch", state.best_epoch},
-                     {"train_seconds", state.train_seconds},
-                     {"evaluate_seconds", state.evaluate_seconds},
-                     {"stopped_early", state.stopped_early}};
+  json text = {{"format", kFormat},
+               {"epoch", state.epoch},
+               {"metrics_bytes", state.metrics_bytes},
+               {"history", history},
+               {"best_epoch", state.best_epoch},
+               {"train_seconds", state.train_seconds},
+               {"evaluate_seconds", state.evaluate_seconds},
+               {"stopped_early", state.stopped_early}};
+  if (state.averaged > 0) text["averaged"] = state.averaged;
   file.metadata["state"] = json_text(text);
   io::write_safetensors(path, file);
 }
@@ -101,12 +109,15 @@ TrainingState read_checkpoint(const std::string& path, Method& method) {
     state.evaluate_seconds = text.at("evaluate_seconds");
     state.stopped_early = text.at("stopped_early");
     for (const json& e : text.at("history")) {
-      state.history.push_back({whole_number(e, "epoch", path), e.at("validation"), e.at("test")});
+      state.history.push_back({whole_number(e, "epoch", path), e.at("validation"), e.at("test"),
+                               e.value("validation_loss", kNoLoss)});
     }
+    if (text.contains("averaged")) state.averaged = whole_number(text, "averaged", path);
   } catch (const json::exception& error) {
     fail(ErrorKind::data, "{}: damaged state: {}", path, error.what());
   }
   state.best = take(file.tensors, "best/");
+  state.average = take(file.tensors, "average/");
   check_state(state, path);
   try {
     restore(method, file.tensors);

@@ -15,8 +15,10 @@ struct TrainingState {
   int64_t epoch = 0;          // epochs done
   int64_t metrics_bytes = 0;  // length of metrics.jsonl at this point
   std::vector<Evaluation> history;
-  int64_t best_epoch = 0;                     // epoch of `best`, 0: none yet
-  std::map<std::string, torch::Tensor> best;  // parameters of the selected epoch so far
+  int64_t best_epoch = 0;                        // epoch of `best`, 0: none yet
+  std::map<std::string, torch::Tensor> best;     // parameters of the selected epoch so far
+  std::map<std::string, torch::Tensor> average;  // of the weights, where they are averaged
+  int64_t averaged = 0;                          // epochs in it
   double train_seconds = 0.0;
   double evaluate_seconds = 0.0;
   bool stopped_early = false;

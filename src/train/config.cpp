@@ -28,6 +28,15 @@ void TrainOptions::declare(OptionList& list) {
   list.choice("selection", selection,
               "which epoch's model is kept and reported: best validation, the last, or best test "
               "(an upper bound, not a result; needs test = every)");
+  list.choice(
+      "validate_on", validate_on,
+      "what validation looks at: what the dataset gives, or a tenth of the training graphs, "
+      "the largest ones (of all, or of each class), which leave training");
+  list.choice("average", average,
+              "weights that are evaluated, chosen and saved: those of an epoch, or an exponential "
+              "(ema) or equal (swa) average over epochs, running statistics included");
+  list.add("average_decay", average_decay, {0, 1}, "ema: share of the old average in an epoch");
+  list.add("average_start", average_start, {0, 1e7}, "epochs before the first that is averaged");
   list.add("calibrate", calibrate,
            "fit a temperature on validation when the model is chosen, so that its probabilities "
            "mean what they say; it changes no class and no score");

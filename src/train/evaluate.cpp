@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "nn/losses.h"
 #include "train/divergence.h"
 #include "train/metrics.h"
 
@@ -43,6 +44,14 @@ std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLog
     scores.push_back({group.name, score(metric, group.logits, group.y)});
   }
   return scores;
+}
+
+double mean_loss(LossKind loss, const std::vector<GroupLogits>& groups) {
+  double sum = 0.0;
+  for (const GroupLogits& group : groups) {
+    sum += nn::supervised_loss(loss, group.logits.to(torch::kFloat64), group.y).item<double>();
+  }
+  return groups.empty() ? 0.0 : sum / static_cast<double>(groups.size());
 }
 
 std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role) {

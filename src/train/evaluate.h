@@ -25,6 +25,9 @@ struct GroupLogits {
 std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role);
 std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLogits>& groups);
 
+/// The mean over groups of the mean loss of a group's items, in double.
+double mean_loss(LossKind loss, const std::vector<GroupLogits>& groups);
+
 /// Scores of all groups of one role, in order of first appearance.
 std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role);
 std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role);

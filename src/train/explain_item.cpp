@@ -137,6 +137,20 @@ void judge(const Domain& domain, const int64_t* nodes, ItemExplanation& e) {
   }
 }
 
+void take_presence(const GeneratedGraph& g, ItemExplanation& e) {
+  e.presence_prior = g.presence_prior;
+  const torch::Tensor all = g.presence.contiguous();  // [S, k]
+  const torch::Tensor mean = all.mean(0), spread = (all - mean).square().mean(0).sqrt();
+  for (size_t k = 0; k < e.nodes.size(); ++k) {
+    e.nodes[k].presence = mean[static_cast<int64_t>(k)].item<double>();
+    e.nodes[k].presence_spread = spread[static_cast<int64_t>(k)].item<double>();
+  }
+  for (int64_t s = 0; s < all.size(0); ++s) {
+    const double* row = all.data_ptr<double>() + s * all.size(1);
+    e.presence_samples.emplace_back(row, row + all.size(1));
+  }
+}
+
 }  // namespace
 
 std::string to_string(EdgeFate fate) {
@@ -156,6 +170,20 @@ std::string to_string(EdgeFate fate) {
 int64_t ItemExplanation::count(EdgeFate fate) const {
   return std::count_if(edges.begin(), edges.end(),
                        [&](const ExplainedEdge& edge) { return edge.fate == fate; });
+}
+
+bool ItemExplanation::in_kept_subgraph(const ExplainedEdge& edge) const {
+  return edge.fate != EdgeFate::absent && nodes[edge.source].kept() && nodes[edge.target].kept();
+}
+
+int64_t ItemExplanation::kept_nodes() const {
+  return std::count_if(nodes.begin(), nodes.end(),
+                       [](const ExplainedNode& node) { return node.kept(); });
+}
+
+int64_t ItemExplanation::kept_edges() const {
+  return std::count_if(edges.begin(), edges.end(),
+                       [&](const ExplainedEdge& edge) { return in_kept_subgraph(edge); });
 }
 
 int64_t ItemExplanation::unclear() const {
@@ -193,7 +221,9 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   const torch::Tensor logits = method.logits(graph, torch::full({1}, item, torch::kInt64)).cpu();
   const torch::Tensor p =
       tempered_probabilities(logits.detach(), temperature).to(torch::kFloat64).contiguous();
-  if (!torch::isfinite(p).all().item<bool>() || !torch::isfinite(g.samples).all().item<bool>()) {
+  const bool present = !g.presence.defined() || torch::isfinite(g.presence).all().item<bool>();
+  if (!torch::isfinite(p).all().item<bool>() || !torch::isfinite(g.samples).all().item<bool>() ||
+      !present) {
     fail(ErrorKind::data,
          "the prediction for {} of {} is not a number: weights or features are too large", e.name,
          e.domain);
@@ -215,6 +245,7 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   }
   tie(g, e);
   judge(domain, id, e);
+  if (g.presence.defined()) take_presence(g, e);
   return e;
 }
 

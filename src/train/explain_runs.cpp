@@ -109,9 +109,25 @@ int64_t find_item(const Domain& domain, const std::string& item) {
        items - 1);
 }
 
+namespace {
+
+// Agreement of runs on what all of them have: ego-nets drawn under different seeds may hold
+// different neighbours.
+template <class Key>
+Stability over_seeds(const std::vector<std::map<Key, double>>& weights, int64_t top) {
+  std::vector<std::vector<double>> common(weights.size());
+  for (const auto& entry : weights.front()) {
+    const auto has = [&](const auto& of) { return of.count(entry.first) > 0; };
+    if (!std::all_of(weights.begin(), weights.end(), has)) continue;
+    for (size_t k = 0; k < weights.size(); ++k) common[k].push_back(weights[k].at(entry.first));
+  }
+  return stability_of("seeds", common, top);
+}
+
+}  // namespace
+
 Stability agreement(const std::vector<ItemExplanation>& runs, int64_t top) {
   if (runs.size() == 1) return stability_of("samples", runs.front().samples, top);
-  // Ego-nets drawn under different seeds may hold different neighbours.
   std::vector<std::map<std::pair<int64_t, int64_t>, double>> weights;
   for (const ItemExplanation& run : runs) {
     weights.emplace_back();
@@ -120,13 +136,18 @@ Stability agreement(const std::vector<ItemExplanation>& runs, int64_t top) {
       weights.back()[std::minmax(a, b)] = edge.weight;
     }
   }
-  std::vector<std::vector<double>> common(runs.size());
-  for (const auto& entry : weights.front()) {
-    const auto has = [&](const auto& of) { return of.count(entry.first) > 0; };
-    if (!std::all_of(weights.begin(), weights.end(), has)) continue;
-    for (size_t k = 0; k < runs.size(); ++k) common[k].push_back(weights[k].at(entry.first));
+  return over_seeds(weights, top);
+}
+
+Stability presence_agreement(const std::vector<ItemExplanation>& runs, int64_t top) {
+  if (!runs.front().generates_nodes()) return {};
+  if (runs.size() == 1) return stability_of("samples", runs.front().presence_samples, top);
+  std::vector<std::map<int64_t, double>> presences;
+  for (const ItemExplanation& run : runs) {
+    presences.emplace_back();
+    for (const ExplainedNode& node : run.nodes) presences.back()[node.id] = node.presence;
   }
-  return stability_of("seeds", common, top);
+  return over_seeds(presences, top);
 }
 
 ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& context) {
@@ -159,6 +180,7 @@ ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& con
     for (int64_t c = 0; c < models[k].classes(); ++c) e.labels.push_back(models[k].label(c));
   }
   all.stability = agreement(all.runs, request.top);
+  all.presence_stability = presence_agreement(all.runs, request.top);
   return all;
 }
 

@@ -15,6 +15,7 @@
 #include "train/memory_input.h"
 #include "train/model_digest.h"
 #include "train/trainer.h"
+#include "train/validation_set.h"
 
 namespace grm {
 namespace {
@@ -241,7 +242,8 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
   if (is_own_data(model.config->dataset_name())) {
     log_info("{} names its data itself: {} is read", file.path, model.config->dataset_name());
   }
-  model.task = load_within_memory(model.config->dataset, context);
+  model.task = with_validation(load_within_memory(model.config->dataset, context),
+                               model.config->train.validate_on);
   if (model.task.classes != file.about.classes || model.task.features() != file.about.features) {
     fail(ErrorKind::data,
          "{}: the model was trained on {} features and {} classes, the data has {} and {}",

@@ -1,3 +1,4 @@
+#include <cmath>
 
 #include "core/json.h"
 #include "core/json_number.h"
@@ -31,6 +32,9 @@ std::string to_json_text(const RunRecord& record) {
     rules[rule] = {{"epoch", chosen.epoch},
                    {"validation", chosen.validation},
                    {"test", scores_json(chosen.test)}};
+    if (std::isfinite(chosen.validation_loss)) {
+      rules[rule]["validation_loss"] = chosen.validation_loss;
+    }
   }
   ordered_json text = {{"seed", record.seed},
                        {"chosen", rules},
@@ -63,7 +67,7 @@ RunRecord record_from_json(const std::string& text, const std::string& origin) {
     if (j.contains("constant_own")) record.constant_own = scores_from(j.at("constant_own"));
     for (const auto& [rule, c] : j.at("chosen").items()) {
       record.chosen[rule] = {whole_number(c, "epoch", origin), c.at("validation"),
-                             scores_from(c.at("test"))};
+                             scores_from(c.at("test")), c.value("validation_loss", kNoLoss)};
     }
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: damaged run record: {}", origin, error.what());

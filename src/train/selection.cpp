@@ -12,14 +12,20 @@ size_t first_maximum(const std::vector<double>& values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-size_t choose_by_validation(const std::vector<double>& validation) {
-  return first_maximum(validation);
+size_t choose_by_validation(const std::vector<double>& validation,
+                            const std::vector<double>& losses) {
+  size_t best = first_maximum(validation);
+  for (size_t k = best + 1; k < losses.size(); ++k) {
+    if (validation[k] == validation[best] && losses[k] < losses[best]) best = k;
+  }
+  return best;
 }
 
 size_t choose(Selection rule, const std::vector<Evaluation>& history) {
   if (rule == Selection::last) return history.size() - 1;
-  std::vector<double> values;
+  std::vector<double> values, losses;
   for (const Evaluation& e : history) {
+    losses.push_back(e.validation_loss);
     if (rule == Selection::oracle) {
       values.push_back(std::accumulate(e.test.begin(), e.test.end(), 0.0) /
                        static_cast<double>(std::max<size_t>(e.test.size(), 1)));
@@ -27,7 +33,7 @@ size_t choose(Selection rule, const std::vector<Evaluation>& history) {
       values.push_back(e.validation);
     }
   }
-  return rule == Selection::oracle ? first_maximum(values) : choose_by_validation(values);
+  return rule == Selection::oracle ? first_maximum(values) : choose_by_validation(values, losses);
 }
 
 bool stops_early(StopRule rule, int64_t patience, int64_t warm_up,
@@ -35,7 +41,9 @@ bool stops_early(StopRule rule, int64_t patience, int64_t warm_up,
   if (patience <= 0 || history.empty()) return false;
   const auto seen = static_cast<int64_t>(history.size());
   if (rule == StopRule::no_gain) {
-    return seen - 1 - static_cast<int64_t>(choose(Selection::val, history)) >= patience;
+    std::vector<double> values;
+    for (const Evaluation& e : history) values.push_back(e.validation);
+    return seen - 1 - static_cast<int64_t>(first_maximum(values)) >= patience;
   }
   if (seen <= patience || history.back().epoch <= warm_up) return false;
   double sum = 0.0;

@@ -11,11 +11,13 @@
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "grm/train/model_file.h"
+#include "train/average.h"
 #include "train/checkpoint.h"
 #include "train/constant.h"
 #include "train/divergence.h"
 #include "train/memory.h"
 #include "train/run_files.h"
+#include "train/validation_set.h"
 
 namespace grm {
 namespace {
@@ -109,6 +111,7 @@ class Run {
              term.value, divergence_advice(task_, option_text("lr")));
       }
     }
+    average_weights(config_.train, epoch, method_->parameters(), state_);
     ordered_json line = {{"epoch", epoch}, {"seconds", seconds}};
     for (const LossTerm& term : terms) line["loss"][term.name] = term.value;
     const bool evaluated = epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
@@ -121,12 +124,15 @@ class Run {
 
   void evaluate_now(int64_t epoch, ordered_json& line) {
     Stopwatch evaluating;
+    const AveragedWeights averaged(*method_, state_);
     method_->prepare_evaluation(epoch);
     Evaluation e;
     e.epoch = epoch;
-    const std::vector<DomainScore> validation = evaluate(*method_, task_, Role::validation);
-    e.validation = mean_score(validation);
+    const std::vector<GroupLogits> validation = group_logits(*method_, task_, Role::validation);
+    e.validation = mean_score(scores_of(task_.metric, validation));
+    e.validation_loss = mean_loss(task_.loss, validation);
     line["validation"] = e.validation;
+    line["validation_loss"] = e.validation_loss;
     if (config_.train.test == TestScoring::every) {
       for (const DomainScore& s : evaluate(*method_, task_, Role::test)) {
         e.test.push_back(s.value);
@@ -196,7 +202,7 @@ class Run {
         }
         for (size_t k = 0; k < scores.size(); ++k) scores[k].value = e.test[k];
       }
-      record.chosen[to_string(rule)] = {e.epoch, e.validation, scores};
+      record.chosen[to_string(rule)] = {e.epoch, e.validation, scores, e.validation_loss};
     }
   }
 
@@ -248,7 +254,7 @@ RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
   check_memory(config, task, compute_device());
   const FolderGuard guard(folder.path());
   try {
-    return Run(config, task, seed, folder, hooks)();
+    return Run(config, with_validation(task, config.train.validate_on), seed, folder, hooks)();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::io || !folder.has("state.safetensors")) throw;
     fail(ErrorKind::io, "{}; once that is fixed, --resume continues from the last checkpoint",

@@ -19,6 +19,7 @@ struct Chosen {
   int64_t epoch = 0;
   double validation = 0.0;
   std::vector<DomainScore> test;
+  double validation_loss = kNoLoss;  // older records lack it
 };
 
 /// The result of one run, as kept in summary.json.

@@ -20,10 +20,12 @@ namespace {
 struct Case {
   Level level;
   std::string name, preset;
+  std::string also = {};  // what `values` make of the preset
+  Values values = {};
 };
 
 void PrintTo(const Case& each, std::ostream* out) {
-  *out << to_string(each.level) << " " << each.name << " " << each.preset;
+  *out << to_string(each.level) << " " << each.name << " " << each.preset << " " << each.also;
 }
 
 std::vector<Case> all_presets() {
@@ -32,6 +34,21 @@ std::vector<Case> all_presets() {
     for (const Preset& preset : entry.presets) {
       all.push_back({entry.level, entry.name, preset.name});
     }
+  }
+  // Generated nodes whose weight is still growing: a number that changes from step to step.
+  const Values nodes = {{"presence", "gate"}, {"presence_warm_up", "10"}};
+  all.push_back({Level::node, "grm", "paper", "_nodes", nodes});
+  all.push_back({Level::node, "grm", "best", "_nodes", nodes});
+  all.push_back({Level::node,
+                 "grm",
+                 "paper-raw",
+                 "_dropped",
+                 {{"input_dropout", "0.3"}, {"batch_norm", "false"}}});
+  for (const char* pooling : {"weighted", "log-mean-exp"}) {
+    const std::string label = pooling == std::string("weighted") ? "_weighted" : "_lme";
+    all.push_back({Level::graph, "grm", "nodes", label, {{"pooling", pooling}}});
+    all.push_back(
+        {Level::graph, "erm", "dir-backbone", label, {{"pooling", pooling}, {"pool", "logits"}}});
   }
   return all;
 }
@@ -49,7 +66,7 @@ class EveryMethod : public testing::TestWithParam<Case> {
     view.validate = [this](const Predictor& predict) {
       return mean_score(evaluate(predict, task_, Role::validation));
     };
-    const auto& [level, name, preset] = GetParam();
+    const auto& [level, name, preset, also, own] = GetParam();
     if (level == Level::graph) return build_graph_method(name, task_, quick(), seed, preset);
     MethodChoice choice(name, preset);
     for (const auto& [key, value] : quick()) choice.options().set("method", key, value);
@@ -58,7 +75,7 @@ class EveryMethod : public testing::TestWithParam<Case> {
 
   // What makes three epochs short: methods that train something else before the first.
   Values quick() const {
-    Values values;
+    Values values = GetParam().values;
     const MethodEntry& entry = find_method(GetParam().name, GetParam().level);
     OptionList options;
     const std::unique_ptr<MethodRecipe> recipe = entry.make();
@@ -167,7 +184,7 @@ TEST_P(EveryMethod, ARunGoesOnWhereItDidNotBegin) {
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(all_presets()),
                          [](const testing::TestParamInfo<Case>& each) {
                            std::string name = to_string(each.param.level) + "_" + each.param.name +
-                                              "_" + each.param.preset;
+                                              "_" + each.param.preset + each.param.also;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

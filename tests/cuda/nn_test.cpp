@@ -196,7 +196,10 @@ TEST(DeviceGraphEncoders, GiveTheRowsAndGradientsOfTheHost) {
             const Tensor rows = encoder->forward(input, pass);
             return torch::cat({nn::pool(nn::Pooling::mean, input.node_offsets, rows),
                                nn::pool(nn::Pooling::sum, input.node_offsets, rows),
-                               nn::pool(nn::Pooling::max, input.node_offsets, rows)},
+                               nn::pool(nn::Pooling::max, input.node_offsets, rows),
+                               nn::pool(nn::Pooling::log_mean_exp, input.node_offsets, rows),
+                               nn::pool(nn::Pooling::weighted, input.node_offsets, rows,
+                                        torch::sigmoid(rows.select(1, 0)))},
                               1);
           },
           2e-4);

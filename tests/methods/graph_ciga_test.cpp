@@ -96,7 +96,7 @@ TEST_F(CigaModel, SumsTheRowsOfTheNodesThatTouchTheUpwardRoundedShareOfEdges) {
   for (const ClassifierInput input : {ClassifierInput::raw, ClassifierInput::feat}) {
     for (const double r : {0.0, 0.25, 0.3, 0.8, 1.0}) {
       nn::ParameterSet set{Rng(7)}, twin{Rng(7)};
-      SplitModel model(set, options(r, input, Contrasted::feat), nn::Pooling::mean, {}, view_,
+      SplitModel model(set, options(r, input, Contrasted::feat), nn::ReadoutOptions{}, {}, view_,
                        SplitModel::Kind::ciga);
       // Parameters are drawn by name, so this is the model's extractor.
       const auto extractor = nn::make_graph_encoder(
@@ -138,8 +138,8 @@ TEST_F(CigaModel, SumsTheRowsOfTheNodesThatTouchTheUpwardRoundedShareOfEdges) {
 
 TEST_F(CigaModel, ContrastsTheClassifiersRowsWithRepAndScoresEveryEdge) {
   nn::ParameterSet set{Rng(1)};
-  SplitModel model(set, options(0.5, ClassifierInput::raw, Contrasted::rep), nn::Pooling::mean, {},
-                   view_, SplitModel::Kind::ciga);
+  SplitModel model(set, options(0.5, ClassifierInput::raw, Contrasted::rep), nn::ReadoutOptions{},
+                   {}, view_, SplitModel::Kind::ciga);
   SplitModel::Wanted wanted;
   wanted.contrast = true;
   const SplitModel::Output out = model.forward(batch_, pass_, wanted);
@@ -152,7 +152,7 @@ TEST_F(CigaModel, HingeReachesTheExtractorOnlyIfTheOptionSaysSo) {
   for (const ClassifierInput input : {ClassifierInput::raw, ClassifierInput::feat}) {
     for (const bool gradient : {true, false}) {
       nn::ParameterSet set{Rng(5)};
-      SplitModel model(set, options(0.4, input, Contrasted::rep), nn::Pooling::mean,
+      SplitModel model(set, options(0.4, input, Contrasted::rep), nn::ReadoutOptions{},
                        with_hinge(gradient), view_, SplitModel::Kind::ciga);
       SplitModel::Wanted wanted;
       wanted.spurious = true;
@@ -179,7 +179,7 @@ TEST_F(CigaModel, HingeReachesTheExtractorOnlyIfTheOptionSaysSo) {
 TEST_F(CigaModel, RunningStatisticsFollowTheCausalPartsAloneUnlessTold) {
   const auto statistics = [&](const HingeOptions& hinge_options, bool spurious) {
     nn::ParameterSet set{Rng(5)};
-    SplitModel model(set, options(0.4, ClassifierInput::raw, Contrasted::rep), nn::Pooling::mean,
+    SplitModel model(set, options(0.4, ClassifierInput::raw, Contrasted::rep), nn::ReadoutOptions{},
                      hinge_options, view_, SplitModel::Kind::ciga);
     SplitModel::Wanted wanted;
     wanted.spurious = spurious;
@@ -195,7 +195,7 @@ TEST_F(CigaModel, RunningStatisticsFollowTheCausalPartsAloneUnlessTold) {
 
 TEST_F(CigaModel, WithoutACutBothBranchesAreWeightedAlike) {
   nn::ParameterSet set{Rng(5)};
-  SplitModel model(set, options(-1.0, ClassifierInput::raw, Contrasted::rep), nn::Pooling::mean,
+  SplitModel model(set, options(-1.0, ClassifierInput::raw, Contrasted::rep), nn::ReadoutOptions{},
                    with_hinge(), view_, SplitModel::Kind::ciga);
   auto state = set.snapshot();
   for (const char* part : {"linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias"}) {

@@ -113,6 +113,53 @@ TEST(GraphErm, LearnsTheTrainingGraphsWithEveryLayerAndPooling) {
   }
 }
 
+TEST(GraphReadouts, EveryMethodTrainsWithEachOfThem) {
+  const Task task = test::small_graph_task();
+  for (const char* name : {"erm", "dir", "gil", "ciga", "gala"}) {
+    for (const nn::Pooling pooling : all_values<nn::Pooling>()) {
+      for (const nn::Pooled pool : all_values<nn::Pooled>()) {
+        test::Values values = {{"pooling", to_string(pooling)}, {"pool", to_string(pool)}};
+        if (std::string(name) == "gala") values.emplace_back("assistant_epochs", "1");
+        const auto method = test::build_graph_method(name, task, values);
+        const auto before = method->parameters().snapshot();
+        for (int64_t e = 1; e <= 2; ++e) {
+          for (const LossTerm& term : method->train_epoch(e)) {
+            EXPECT_TRUE(std::isfinite(term.value))
+                << name << " " << to_string(pooling) << " " << to_string(pool) << " " << term.name;
+          }
+        }
+        const Domain& domain = task.test[0];
+        const Tensor logits = method->logits(domain.graph, domain.labels.evaluate);
+        EXPECT_TRUE(torch::isfinite(logits).all().item<bool>()) << name;
+        const bool gated = before.count("readout.gate.weight") > 0;
+        EXPECT_EQ(gated, pooling == nn::Pooling::weighted) << name;
+        if (!gated) continue;
+        const Tensor gate = method->parameters().snapshot().at("readout.gate.weight");
+        EXPECT_FALSE(torch::equal(gate, before.at("readout.gate.weight"))) << name;
+      }
+    }
+  }
+}
+
+TEST(GraphErm, AMeanCommutesWithALinearHeadAndAMaxDoesNot) {
+  const Task task = test::small_graph_task();
+  const test::Values values = {{"pooling", "max"}, {"pool", "logits"}, {"head_layers", "1"}};
+  const auto of_logits = test::build_graph_method("erm", task, values);
+  const auto of_rows = test::build_graph_method(
+      "erm", task, {{"pooling", "max"}, {"pool", "rows"}, {"head_layers", "1"}});
+  const Domain& domain = task.test[0];
+  const Tensor a = of_logits->logits(domain.graph, domain.labels.evaluate);
+  const Tensor b = of_rows->logits(domain.graph, domain.labels.evaluate);
+  EXPECT_FALSE(torch::allclose(a, b));  // a max does not commute with a linear map
+  const auto mean_logits = test::build_graph_method(
+      "erm", task, {{"pooling", "mean"}, {"pool", "logits"}, {"head_layers", "1"}});
+  const auto mean_rows = test::build_graph_method(
+      "erm", task, {{"pooling", "mean"}, {"pool", "rows"}, {"head_layers", "1"}});
+  const Tensor c = mean_logits->logits(domain.graph, domain.labels.evaluate);
+  const Tensor d = mean_rows->logits(domain.graph, domain.labels.evaluate);
+  EXPECT_TRUE(torch::allclose(c, d, 1e-4, 1e-5));  // a mean does
+}
+
 TEST(GraphErm, AccumulatingTakesOneStepPerEpochOnTheMeanOfTheBatches) {
   const Task task = test::small_graph_task();
   // Without batch norm the losses of two batches of 20 average to that of one batch of 40.

@@ -160,7 +160,7 @@ TEST(GalaModel, TheSpuriousBranchIsWeightedOneMinusTheScore) {
   options.encoder.hidden = 6;
   options.r = -1.0;
   nn::ParameterSet set{Rng(2)};
-  SplitModel model(set, options, nn::Pooling::mean, {1.0, true, false}, task.train_view(),
+  SplitModel model(set, options, nn::ReadoutOptions{}, {1.0, true, false}, task.train_view(),
                    SplitModel::Kind::gala);
   auto state = set.snapshot();
   for (const char* part : {"linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias"}) {

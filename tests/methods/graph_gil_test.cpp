@@ -70,6 +70,38 @@ TEST_F(GilPenalty, TheClosedFormEqualsAutogradOfEachRisk) {
   }
 }
 
+// pool = logits: the head acts on every node and the largest logit of a graph is its own.
+TEST_F(GilPenalty, TheClosedFormOfPooledLogitsEqualsAutograd) {
+  const Tensor rows = test::uniform({21, 5}, 8);  // seven graphs of three nodes
+  nn::ParameterSet set(Rng(2), torch::kFloat64);
+  nn::Linear head(set, "head", 5, 2);
+  const auto logits_of = [&](const Tensor& x) {
+    return std::get<0>(head.forward(x).view({-1, 3, 2}).max(1));
+  };
+  const Tensor extended = torch::cat({rows, torch::ones({21, 1}, torch::kFloat64)}, 1);
+  const Tensor largest = std::get<1>(head.forward(rows).view({7, 3, 2}).max(1));  // [7, 2]
+  Tensor inputs = torch::zeros({7, 2, 6}, torch::kFloat64);
+  for (int64_t i = 0; i < 7; ++i) {
+    for (int64_t c = 0; c < 2; ++c) inputs[i][c] = extended[3 * i + largest[i][c].item<int64_t>()];
+  }
+  const Tensor closed =
+      gil::head_gradients(gil::environment_weights(environments_, torch::kFloat64),
+                          gil::residuals(LossKind::softmax, logits_of(rows), y_).detach(), inputs);
+  ASSERT_EQ(closed.sizes(), (at::IntArrayRef{3, 2, 6}));
+  int64_t row = 0;
+  for (const int64_t e : {0, 2, 3}) {
+    const Tensor members = environments_.eq(e).nonzero().squeeze(1);
+    head.weight.mutable_grad().reset();
+    head.bias.mutable_grad().reset();
+    nn::supervised_loss(LossKind::softmax, logits_of(rows).index_select(0, members),
+                        y_.index_select(0, members))
+        .backward();
+    test::expect_close(closed[row].narrow(1, 0, 5), head.weight.grad().t(), 1e-12);
+    test::expect_close(closed[row].select(1, 5), head.bias.grad(), 1e-12);
+    ++row;
+  }
+}
+
 TEST_F(GilPenalty, IsTheTraceOfTheVarianceOverEnvironments) {
   const Tensor g = test::uniform({3, 2, 4}, 9);
   double expected = 0;

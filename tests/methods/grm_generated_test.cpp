@@ -22,6 +22,7 @@ GeneratedGraph star() {
   g.samples = g.weight.unsqueeze(0);
   g.spread = torch::zeros_like(g.weight);
   g.distance = torch::arange(8, torch::kFloat64);
+  g.presence = torch::stack({g.distance / 10, g.distance / 20});
   return g;
 }
 
@@ -34,6 +35,7 @@ TEST(GrmGenerated, TwoHopsAreThoseThatLeadToTheCentre) {
   EXPECT_TRUE(torch::equal(part.target, ints({0, 0, 0, 1, 2})));
   EXPECT_TRUE(torch::equal(part.weight, star().weight.narrow(0, 0, 5)));
   EXPECT_TRUE(torch::equal(part.samples[0], part.weight));
+  EXPECT_TRUE(torch::equal(part.presence, torch::stack({part.distance / 10, part.distance / 20})));
   EXPECT_TRUE(
       torch::equal(part.distance, torch::tensor({0.0, 1.0, 3.0, 4.0, 5.0, 6.0}, torch::kFloat64)));
 }

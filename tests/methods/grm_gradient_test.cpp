@@ -12,7 +12,8 @@ namespace {
 struct Case {
   std::string name, input, encoder, scope, support, domain_encoding, conv, readout;
   bool norm;
-  std::string skip = "none";
+  std::string skip = "none", presence = "none";
+  bool batch_norm = true;
 };
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
@@ -33,6 +34,9 @@ TEST_P(GrmGradient, EqualsFiniteDifferences) {
   options.readout = value_of<Readout>(c.readout).value();
   options.encoder_norm = c.norm;
   options.skip = value_of<Skip>(c.skip).value();
+  options.presence = value_of<Presence>(c.presence).value();
+  options.presence_weight = 0.7;
+  options.batch_norm = c.batch_norm;
   options.latent = 3;
   options.hidden = 4;
   options.edge_width = 3;
@@ -64,7 +68,8 @@ TEST_P(GrmGradient, EqualsFiniteDifferences) {
   Rng(7).stream("eps").fill_normal(eps.data_ptr<double>(), eps.numel());
   const auto loss = [&] {
     nn::Pass pass = nn::Pass::train(Stream(0));
-    return model.losses(domain.graph, g, eps, LossKind::softmax, items, y, pass).total(options);
+    return model.losses(domain.graph, g, eps, LossKind::softmax, items, y, pass)
+        .total(options, options.gamma(1));
   };
   loss().backward();
   const double h = 1e-6;
@@ -107,7 +112,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"best", "centred", "linear", "whole", "observed", "pooled", "kipf", "centre", false,
              "latent"},
         Case{"raw_gcn2_whole", "raw", "gcn2", "whole", "observed", "exact", "kipf", "centre",
-             false}),
+             false},
+        Case{"nodes", "raw", "gcn2", "ego", "all", "pooled", "kipf", "mean", false, "none", "gate"},
+        Case{"nodes_whole", "centred", "linear", "whole", "observed", "pooled", "kipf", "centre",
+             false, "latent", "gate"},
+        Case{"no_norm", "concat", "gcn2", "ego", "all", "pooled", "kipf", "centre", false, "none",
+             "none", false}),
     case_name);
 
 }  // namespace

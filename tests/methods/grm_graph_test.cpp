@@ -97,7 +97,36 @@ class GraphGrm : public testing::Test {
   std::unique_ptr<GrmModel> model_;
 };
 
-TEST_F(GraphGrm, TermsEqualTheDenseEquationsGraphByGraph) {
+// The readout of one graph from its presences [n, 1] and node logits [n, C], as its formula says.
+Tensor read_out(nn::Pooling kind, const Tensor& p, const Tensor& o) {
+  switch (kind) {
+    case nn::Pooling::mean:
+      return (p * o).mean(0);
+    case nn::Pooling::sum:
+      return (p * o).sum(0);
+    case nn::Pooling::max:
+      return std::get<0>((p * o).max(0));
+    case nn::Pooling::weighted:
+      return (p * o).sum(0) / (p.sum() + 1e-6);
+    case nn::Pooling::log_mean_exp:
+      return torch::log(torch::exp(p * o).mean(0));
+  }
+  return {};
+}
+
+struct Reading {
+  std::string name;
+  Presence presence;
+  nn::Pooling pooling;
+};
+
+class GraphGrmTerms : public GraphGrm, public testing::WithParamInterface<Reading> {};
+
+TEST_P(GraphGrmTerms, EqualTheDenseEquationsGraphByGraph) {
+  options_.presence = GetParam().presence;
+  options_.pooling = GetParam().pooling;
+  options_.presence_prior = 0.4;
+  const bool gates = options_.gates();
   make_model();
   const Tensor ids = torch::tensor({4, 1}, torch::kInt64);
   const PreparedBatch g = model_->prepare(domain_.graph, ids, true);
@@ -122,7 +151,7 @@ TEST_F(GraphGrm, TermsEqualTheDenseEquationsGraphByGraph) {
       input[b].push_back(net == "node_gcn" ? out : graph[b].influence.matmul(out));
     }
   }
-  std::vector<Tensor> kl_z, kl_e, l_d, z_of, e_of, first, logits, scores;
+  std::vector<Tensor> kl_z, kl_e, kl_p, l_d, z_of, e_of, p_of, first, logits, scores, joint;
   for (int64_t b = 0, begin = 0; b < 2; ++b) {
     const Tensor op = graph[b].kipf();
     const int64_t n = op.size(0);
@@ -139,8 +168,15 @@ TEST_F(GraphGrm, TermsEqualTheDenseEquationsGraphByGraph) {
     kl_z.push_back(((torch::exp(2 * log_sigma) + mu * mu - 1) / 2 - log_sigma).sum(1).mean());
     kl_e.push_back((e * torch::log(e / 0.2) + (1 - e) * torch::log((1 - e) / 0.8)).mean());
     l_d.push_back(torch::sqrt((h - z).square().sum(1) + 1e-12).mean());
+    const Tensor here =
+        gates ? torch::sigmoid(z.matmul(p("decoder.presence.weight")) + p("decoder.presence.bias"))
+              : torch::ones({n, 1}, torch::kFloat64);
+    kl_p.push_back(
+        (here * torch::log(here / 0.4) + (1 - here) * torch::log((1 - here) / 0.6)).mean());
+    p_of.push_back(here);
+    joint.push_back(here.matmul(here.t()).masked_select(graph[b].edges > 0));
     const Tensor xhat = z.matmul(p("decoder.features.weight")) + p("decoder.features.bias");
-    first.push_back(normalised(e).matmul(xhat.matmul(p("classifier.first.weight"))) +
+    first.push_back(normalised(e).matmul(here * xhat.matmul(p("classifier.first.weight"))) +
                     p("classifier.first.bias"));
     z_of.push_back(z);
     e_of.push_back(e);
@@ -150,9 +186,10 @@ TEST_F(GraphGrm, TermsEqualTheDenseEquationsGraphByGraph) {
   const Tensor hidden = torch::relu(batch_norm(first));
   for (int64_t b = 0, begin = 0; b < 2; begin += first[b].size(0), ++b) {
     const Tensor rows = hidden.narrow(0, begin, first[b].size(0));
-    logits.push_back((normalised(e_of[b]).matmul(rows.matmul(p("classifier.second.weight"))) +
-                      p("classifier.second.bias"))
-                         .mean(0));
+    logits.push_back(
+        read_out(options_.pooling, p_of[b],
+                 normalised(e_of[b]).matmul(p_of[b] * rows.matmul(p("classifier.second.weight"))) +
+                     p("classifier.second.bias")));
   }
   const Tensor l_s = -torch::log_softmax(torch::stack(logits), 1).gather(1, y.unsqueeze(1)).mean();
   const auto mean = [](const std::vector<Tensor>& v) {
@@ -162,10 +199,28 @@ TEST_F(GraphGrm, TermsEqualTheDenseEquationsGraphByGraph) {
   EXPECT_NEAR(got.latent_kl.item<double>(), mean(kl_z), 1e-9);
   EXPECT_NEAR(got.edge_kl.item<double>(), mean(kl_e), 1e-9);
   EXPECT_NEAR(got.invariance.item<double>(), mean(l_d), 1e-9);
-  EXPECT_NEAR(got.total(options_).item<double>(),
-              l_s.item<double>() + 0.3 * (mean(kl_z) + mean(kl_e)) + 0.4 * mean(l_d), 1e-9);
-  EXPECT_TRUE(torch::allclose(model_->observed_weights(g, torch::cat(z_of)), torch::cat(scores)));
+  ASSERT_EQ(got.presence_kl.defined(), gates);
+  if (gates) EXPECT_NEAR(got.presence_kl.item<double>(), mean(kl_p), 1e-9);
+  EXPECT_NEAR(got.total(options_, 0.2).item<double>(),
+              l_s.item<double>() + 0.3 * (mean(kl_z) + mean(kl_e)) + 0.4 * mean(l_d) +
+                  (gates ? 0.2 * mean(kl_p) : 0.0),
+              1e-9);
+  const Tensor z = torch::cat(z_of);
+  EXPECT_TRUE(torch::allclose(model_->observed_weights(g, z), torch::cat(scores)));
+  EXPECT_TRUE(torch::allclose(model_->observed_scores(g, z), torch::cat(gates ? joint : scores)));
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryReadout, GraphGrmTerms,
+    testing::Values(Reading{"paper", Presence::none, nn::Pooling::mean},
+                    Reading{"max", Presence::none, nn::Pooling::max},
+                    Reading{"log_mean_exp", Presence::none, nn::Pooling::log_mean_exp},
+                    Reading{"gate_mean", Presence::gate, nn::Pooling::mean},
+                    Reading{"gate_sum", Presence::gate, nn::Pooling::sum},
+                    Reading{"gate_max", Presence::gate, nn::Pooling::max},
+                    Reading{"gate_weighted", Presence::gate, nn::Pooling::weighted},
+                    Reading{"gate_log_mean_exp", Presence::gate, nn::Pooling::log_mean_exp}),
+    [](const auto& each) { return each.param.name; });
 
 TEST_F(GraphGrm, ObservedSupportGeneratesEdgesAndSelfPairsOnly) {
   options_.edge_support = EdgeSupport::observed;
@@ -249,7 +304,7 @@ TEST_F(GraphGrm, ExactDomainEncodingRunsOnTheSubgraphOfEachNode) {
 struct Case {
   std::string name, input, encoder, support, domain_encoding;
   bool norm;
-  std::string skip = "none";
+  std::string skip = "none", presence = "none", pooling = "mean";
 };
 
 class GraphGrmGradient : public testing::TestWithParam<Case> {};
@@ -265,6 +320,9 @@ TEST_P(GraphGrmGradient, EqualsFiniteDifferences) {
   options.encoder_norm = c.norm;
   options.gin_virtual_node = c.norm;
   options.skip = value_of<Skip>(c.skip).value();
+  options.presence = value_of<Presence>(c.presence).value();
+  options.pooling = value_of<nn::Pooling>(c.pooling).value();
+  options.presence_weight = 0.7;
   const Domain domain = test::small_graphs(5, 4, "four", 2);
   nn::ParameterSet set(Rng(11), torch::kFloat64);
   GrmModel model(set, options, 3, 2, 2);
@@ -275,7 +333,7 @@ TEST_P(GraphGrmGradient, EqualsFiniteDifferences) {
   Rng(7).stream("eps").fill_normal(eps.data_ptr<double>(), eps.numel());
   const auto loss = [&] {
     nn::Pass pass = nn::Pass::train(Stream(0));
-    return model.losses(g, eps, LossKind::softmax, y, pass).total(options);
+    return model.losses(g, eps, LossKind::softmax, y, pass).total(options, options.gamma(1));
   };
   loss().backward();
   const double h = 1e-6;
@@ -310,7 +368,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"raw_linear", "raw", "linear", "all", "pooled", false},
                     Case{"gin_edges", "raw", "gin", "observed", "pooled", false},
                     Case{"best", "raw", "gin", "observed", "pooled", false, "latent"},
-                    Case{"gin_virtual_concat", "concat", "gin", "all", "pooled", true}),
+                    Case{"gin_virtual_concat", "concat", "gin", "all", "pooled", true},
+                    Case{"nodes_all_max", "raw", "gcn2", "all", "pooled", false, "none", "gate",
+                         "max"},
+                    Case{"nodes_gin_weighted", "raw", "gin", "observed", "pooled", false, "latent",
+                         "gate", "weighted"},
+                    Case{"nodes_log_mean_exp", "raw", "linear", "all", "pooled", false, "none",
+                         "gate", "log-mean-exp"}),
     [](const auto& each) { return each.param.name; });
 
 TEST(GraphGrmMethod, PredictionsAndScoresOfAGraphDoNotDependOnItsCompany) {
@@ -351,6 +415,67 @@ TEST(GraphGrmMethod, RefusesWhatContradicts) {
     test::build_graph_method("grm", task, {{"encoder", "gin"}, {"domain_encoding", "exact"}});
   });
   EXPECT_THAT(message, testing::HasSubstr("method.domain_encoding = exact"));
+  EXPECT_THAT(test::error_of(ErrorKind::config,
+                             [&] {
+                               test::build_graph_method("grm", task, {{"pooling", "weighted"}});
+                             }),
+              testing::HasSubstr("set method.presence = gate"));
+}
+
+// Presence, its warm-up and dropped features are functions of the epoch: a restart changes nothing.
+TEST(GraphGrmMethod, ResumesInTheMiddleOfTheWarmUpWithTheSameBits) {
+  const Task task = test::small_graph_task();
+  const test::Values values = {{"latent", "8"},          {"hidden", "8"},
+                               {"presence", "gate"},     {"presence_warm_up", "5"},
+                               {"input_dropout", "0.2"}, {"pooling", "max"}};
+  const auto whole = test::build_graph_method("grm", task, values);
+  for (int64_t e = 1; e <= 3; ++e) whole->train_epoch(e);
+  const auto resumed = test::build_graph_method("grm", task, values);
+  resumed->parameters().restore(whole->parameters().snapshot());
+  resumed->optimisers()[0]->restore(whole->optimisers()[0]->state());
+  const std::vector<LossTerm> a = whole->train_epoch(4), b = resumed->train_epoch(4);
+  ASSERT_EQ(a.back().name, "presence_kl");
+  for (size_t k = 0; k < a.size(); ++k) EXPECT_EQ(a[k].value, b[k].value) << a[k].name;
+  const auto expected = whole->parameters().snapshot();
+  for (const auto& [name, tensor] : resumed->parameters().snapshot()) {
+    EXPECT_TRUE(torch::equal(tensor, expected.at(name))) << name;
+  }
+}
+
+TEST(GraphGrmMethod, InputDropoutTouchesTrainingAlone) {
+  const Task task = test::small_graph_task();
+  for (const char* encoder : {"gcn2", "gin"}) {
+    const test::Values small = {
+        {"latent", "8"}, {"hidden", "8"}, {"encoder_input", "raw"}, {"encoder", encoder}};
+    test::Values dropping = small;
+    dropping.emplace_back("input_dropout", "0.5");
+    const auto a = test::build_graph_method("grm", task, small);
+    const auto b = test::build_graph_method("grm", task, dropping);
+    const Domain& domain = task.test[0];
+    EXPECT_TRUE(torch::equal(a->logits(domain.graph, domain.labels.evaluate),
+                             b->logits(domain.graph, domain.labels.evaluate)));
+    EXPECT_NE(a->train_epoch(1)[1].value, b->train_epoch(1)[1].value) << encoder;
+  }
+}
+
+TEST(GraphGrmMethod, WithoutBatchNormThereAreNoStatistics) {
+  const Task task = test::small_graph_task();
+  const auto with = test::build_graph_method("grm", task);
+  const auto without = test::build_graph_method("grm", task, {{"batch_norm", "false"}});
+  EXPECT_FALSE(with->parameters().buffers().empty());
+  EXPECT_TRUE(without->parameters().buffers().empty());
+}
+
+TEST(GraphGrmMethod, WithoutPresenceTheAblationIsTheSameModel) {
+  const Task task = test::small_graph_task();
+  const test::Values small = {{"latent", "8"}, {"hidden", "8"}};
+  test::Values ablated = small;
+  ablated.insert(ablated.end(), {{"presence", "gate"}, {"ablation", "P"}});
+  const auto without = test::build_graph_method("grm", task, small);
+  const auto left_out = test::build_graph_method("grm", task, ablated);
+  const std::vector<LossTerm> a = without->train_epoch(1), b = left_out->train_epoch(1);
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t k = 0; k < a.size(); ++k) EXPECT_EQ(a[k].value, b[k].value) << a[k].name;
 }
 
 }  // namespace

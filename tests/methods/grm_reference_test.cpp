@@ -42,8 +42,10 @@ class GrmReference : public testing::Test {
     options_.theta = 0.2;
     options_.fanout = {4, 0};
     options_.influence = InfluenceSearch::exact;
+    options_.presence_prior = 0.3;
     model_ = std::make_unique<GrmModel>(set_, options_, domain_.graph.x.width(), 2);
   }
+  void check_paper_preset();
   static Tensor parameter(const nn::ParameterSet& set, const std::string& name) {
     for (const auto& [key, value] : set.parameters()) {
       if (key == name) return value.detach();
@@ -51,15 +53,17 @@ class GrmReference : public testing::Test {
     ADD_FAILURE() << "no parameter " << name;
     return {};
   }
-  Tensor p(const std::string& name) const { return parameter(set_, name); }
+  Tensor p(const std::string& name) const { return parameter(shown_ ? *shown_ : set_, name); }
 
   GrmOptions options_;
   Domain domain_;
   nn::ParameterSet set_;
   std::unique_ptr<GrmModel> model_;
+  const nn::ParameterSet* shown_ = nullptr;  // that of model_, where it is not set_
 };
 
-TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
+void GrmReference::check_paper_preset() {
+  const bool gates = options_.presence == Presence::gate;
   const Graph& graph = domain_.graph;
   const Tensor targets = torch::tensor({2, 7, 11}, torch::kInt64);
   const PreparedBatch g =
@@ -94,7 +98,7 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
     return op.matmul(hidden.matmul(p("encoder.heads.weight"))) + p("encoder.heads.bias");
   };
   const Tensor h = mean.matmul(encode(u, pd).narrow(1, 0, 4));
-  std::vector<Tensor> z_of, e_of, kl_z, kl_e, l_d;
+  std::vector<Tensor> z_of, e_of, p_of, kl_z, kl_e, kl_p, l_d;
   for (int64_t b = 0; b < 3; ++b) {
     const int64_t begin = g.batch.node_offsets[b].item<int64_t>();
     const int64_t count = g.batch.node_offsets[b + 1].item<int64_t>() - begin;
@@ -108,6 +112,14 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
     const Tensor e = torch::sigmoid(f.matmul(f.t()));
     z_of.push_back(z);
     e_of.push_back(e);
+    const Tensor here =
+        gates ? torch::sigmoid(z.matmul(p("decoder.presence.weight")) + p("decoder.presence.bias"))
+              : torch::ones({count, 1}, torch::kFloat64);
+    p_of.push_back(here);
+    if (gates) {
+      kl_p.push_back(
+          (here * torch::log(here / 0.3) + (1 - here) * torch::log((1 - here) / 0.7)).mean());
+    }
     kl_z.push_back(((torch::exp(2 * log_sigma) + mu * mu - 1) / 2 - log_sigma).sum(1).mean());
     kl_e.push_back((e * torch::log(e / 0.2) + (1 - e) * torch::log((1 - e) / 0.8)).mean());
     l_d.push_back(torch::sqrt((h.index_select(0, nodes) - z).square().sum(1) + 1e-12).mean());
@@ -116,14 +128,17 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
   std::vector<Tensor> first, logits;
   for (int64_t b = 0; b < 3; ++b) {
     const Tensor xhat = z_of[b].matmul(p("decoder.features.weight")) + p("decoder.features.bias");
-    first.push_back(normalised(e_of[b]).matmul(xhat.matmul(p("classifier.first.weight"))) +
-                    p("classifier.first.bias"));
+    // Degrees are those of ehat; what node j sends counts p_j times.
+    first.push_back(
+        normalised(e_of[b]).matmul(p_of[b] * xhat.matmul(p("classifier.first.weight"))) +
+        p("classifier.first.bias"));
   }
   const Tensor hidden = torch::relu(batch_norm(torch::cat(first)));
   for (int64_t b = 0, begin = 0; b < 3; begin += z_of[b].size(0), ++b) {
     const Tensor rows = hidden.narrow(0, begin, z_of[b].size(0));
-    logits.push_back((normalised(e_of[b]).matmul(rows.matmul(p("classifier.second.weight"))) +
-                      p("classifier.second.bias"))[0]);
+    logits.push_back(
+        (normalised(e_of[b]).matmul(p_of[b] * rows.matmul(p("classifier.second.weight"))) +
+         p("classifier.second.bias"))[0]);
   }
   const Tensor l_s = -torch::log_softmax(torch::stack(logits), 1).gather(1, y.unsqueeze(1)).mean();
   const double tolerance = 1e-9;
@@ -131,13 +146,49 @@ TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
   EXPECT_NEAR(terms.latent_kl.item<double>(), torch::stack(kl_z).mean().item<double>(), tolerance);
   EXPECT_NEAR(terms.edge_kl.item<double>(), torch::stack(kl_e).mean().item<double>(), tolerance);
   EXPECT_NEAR(terms.invariance.item<double>(), torch::stack(l_d).mean().item<double>(), tolerance);
+  ASSERT_EQ(terms.presence_kl.defined(), gates);
+  const Tensor kl = gates ? torch::stack(kl_p).mean() : torch::zeros({}, torch::kFloat64);
+  if (gates) EXPECT_NEAR(terms.presence_kl.item<double>(), kl.item<double>(), tolerance);
   options_.alpha = 0.5;
   options_.beta = 0.25;
-  EXPECT_NEAR(terms.total(options_).item<double>(),
-              (l_s + 0.5 * (torch::stack(kl_z).mean() + torch::stack(kl_e).mean()) +
-               0.25 * torch::stack(l_d).mean())
-                  .item<double>(),
-              tolerance);
+  const double total = (l_s + 0.5 * (torch::stack(kl_z).mean() + torch::stack(kl_e).mean()) +
+                        0.25 * torch::stack(l_d).mean() + 0.125 * kl)
+                           .item<double>();
+  EXPECT_NEAR(terms.total(options_, 0.125).item<double>(), total, tolerance);
+  EXPECT_NEAR(terms.total(options_, torch::tensor(0.125)).item<double>(), total, tolerance);
+}
+
+TEST_F(GrmReference, PaperPresetEqualsTheDenseEquations) {
+  check_paper_preset();
+}
+
+TEST_F(GrmReference, GeneratedNodesEqualTheDenseEquations) {
+  options_.presence = Presence::gate;
+  nn::ParameterSet with(Rng(23), torch::kFloat64);  // what the model below is made of
+  model_ = std::make_unique<GrmModel>(with, options_, domain_.graph.x.width(), 2);
+  shown_ = &with;
+  check_paper_preset();
+}
+
+TEST_F(GrmReference, SparseAndFusedPairsAgreeOnGeneratedNodes) {
+  options_.presence = Presence::gate;
+  const Tensor targets = torch::tensor({2, 7, 11}, torch::kInt64);
+  nn::ParameterSet set(Rng(9), torch::kFloat64);
+  GrmModel model(set, options_, domain_.graph.x.width(), 2);
+  const PreparedBatch fused = model.prepare(
+      ego_batch(*domain_.graph.edges, targets, options_.fanout, Rng(1).stream("ego")));
+  Tensor z = torch::empty({fused.batch.rows(), options_.latent}, torch::kFloat64);
+  Rng(2).stream("z").fill_normal(z.data_ptr<double>(), z.numel());
+  nn::Pass pass = nn::Pass::evaluate();
+  const Tensor expected = model.classify(fused, z, /*with_kl=*/false, pass).logits;
+  // The same pairs, one by one.
+  options_.edge_support = EdgeSupport::observed;
+  nn::ParameterSet same(Rng(9), torch::kFloat64);
+  GrmModel sparse(same, options_, domain_.graph.x.width(), 2);
+  PreparedBatch pairs = sparse.prepare(fused.batch);
+  pairs.pairs = all_pairs(fused.batch);
+  const Tensor got = sparse.classify(pairs, z, /*with_kl=*/false, pass).logits;
+  EXPECT_LE((got - expected).abs().max().item<double>(), 1e-12);
 }
 
 TEST_F(GrmReference, TheSkipAddsALinearMapOfEachNodesOwnZ) {
@@ -167,17 +218,33 @@ TEST_F(GrmReference, TheSkipAddsALinearMapOfEachNodesOwnZ) {
 
 TEST_F(GrmReference, AblationsLeaveOutTheirTerm) {
   const auto scalar = [](double v) { return torch::tensor(v, torch::kFloat64); };
-  const GrmTerms terms{scalar(1), scalar(2), scalar(3), scalar(4)};
+  const GrmTerms terms{scalar(1), scalar(2), scalar(3), scalar(4), scalar(5)};
   options_.alpha = 10;
   options_.beta = 100;
-  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 451);
-  options_.ablation = Ablation::regularisation;
-  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 401);
+  options_.presence = Presence::gate;
+  options_.presence_weight = 1000;
+  const auto total = [&] { return terms.total(options_, options_.gamma(1)).item<double>(); };
+  EXPECT_DOUBLE_EQ(total(), 5451);
+  options_.ablation = Ablation::regularisation;  // KL_p belongs to L_r
+  EXPECT_DOUBLE_EQ(total(), 401);
   options_.ablation = Ablation::invariance;
-  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 51);
+  EXPECT_DOUBLE_EQ(total(), 5051);
   options_.ablation = Ablation::sampling;
-  EXPECT_DOUBLE_EQ(terms.total(options_).item<double>(), 451);
+  EXPECT_DOUBLE_EQ(total(), 5451);
   EXPECT_FALSE(options_.stochastic());
+  options_.ablation = Ablation::presence;
+  EXPECT_FALSE(options_.gates());
+  EXPECT_EQ(options_.gamma(1), 0.0);
+}
+
+TEST_F(GrmReference, GammaGrowsFromZeroWhileNodesWarmUp) {
+  options_.presence = Presence::gate;
+  options_.presence_weight = 0.8;
+  options_.presence_warm_up = 4;
+  const double expected[] = {0.0, 0.2, 0.4, 0.6, 0.8, 0.8};
+  for (int64_t epoch = 1; epoch <= 6; ++epoch) {
+    EXPECT_DOUBLE_EQ(options_.gamma(epoch), expected[epoch - 1]) << epoch;
+  }
 }
 
 TEST_F(GrmReference, SumReductionIsTheMeanTimesThePairs) {

@@ -118,6 +118,30 @@ TEST_P(EveryBackbone, EvaluationIsRepeatableAndTrainingDependsOnTheKeyOnly) {
   EXPECT_FALSE(torch::equal(logits(Pass::train(Stream(4))), logits(Pass::train(Stream(5)))));
 }
 
+TEST_P(EveryBackbone, InputDropoutIsThatOfTheFeaturesWhileTraining) {
+  ParameterSet set{Rng(2), torch::kFloat64}, same{Rng(2), torch::kFloat64};
+  BackboneOptions options = small_options(GetParam());
+  const auto plain = make_backbone(same, "b", options, 6, 2);
+  options.input_dropout = 0.5;
+  const auto dropping = make_backbone(set, "b", options, 6, 2);
+  const Features x = small_features();
+  SharedProduct shared;
+  const BackboneInput input{small_graph(), x, {}, &shared};
+  Pass a = Pass::evaluate(), b = Pass::evaluate();
+  expect_close(dropping->forward(input, a).logits, plain->forward({small_graph(), x, {}}, b).logits,
+               0);
+  // The first two masks of a pass are those of the sparse and of the dense part.
+  Pass masks = Pass::train(Stream(4));
+  Features dropped = x;
+  dropped.sparse_values = masks.dropout(x.sparse_values, 0.5);
+  dropped.dense = masks.dropout(x.dense, 0.5);
+  Pass c = Pass::train(Stream(4)), d = Pass::train(Stream(4));
+  for (int k = 0; k < 2; ++k) d.next_key(0.5);  // what the network draws itself comes after them
+  EXPECT_FALSE(torch::equal(dropped.dense, x.dense));
+  expect_close(dropping->forward(input, c).logits,
+               plain->forward({small_graph(), dropped, {}}, d).logits, 1e-12);
+}
+
 TEST_P(EveryBackbone, AnotherLayerDoesNotChangeTheDrawsOfTheOthers) {
   ParameterSet two{Rng(6)}, three{Rng(6)};
   make_backbone(two, "b", small_options(GetParam(), 2), 6, 2);

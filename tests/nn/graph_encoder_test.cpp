@@ -1,4 +1,4 @@
-// Stacks of graph layers, the virtual node, pooling and batches by index.
+// Stacks of graph layers, the virtual node and batches by index.
 #include "nn/graph_encoder.h"
 
 #include <gtest/gtest.h>
@@ -202,31 +202,6 @@ TEST(GraphEncoder, WrongInputIsNamed) {
   EXPECT_THAT(
       test::error_of(ErrorKind::config, [&] { make_graph_encoder(set, "f", options, 6, 0); }),
       testing::HasSubstr("virtual node"));
-}
-
-TEST(GraphPool, AgreesWithPytorchGeometric) {
-  const test::Golden golden("layers.npz");
-  const torch::Tensor batch = golden.at("pool__batch").to(torch::kInt64);
-  const torch::Tensor offsets =
-      torch::searchsorted(batch, torch::arange(batch.max().item<int64_t>() + 2));
-  const torch::Tensor x = golden.at("graph__x");
-  expect_close(pool(Pooling::mean, offsets, x), golden.at("pool__mean"), 1e-12);
-  expect_close(pool(Pooling::max, offsets, x), golden.at("pool__max"), 1e-12);
-}
-
-TEST(GraphPool, GraphsWithoutRowsGiveZeroAndTiesGoToTheFirstRow) {
-  const torch::Tensor offsets = ints({0, 0, 3, 3});
-  const torch::Tensor x =
-      torch::tensor({{-1.0, 2.0}, {-1.0, 5.0}, {-3.0, 5.0}}, torch::kFloat64).requires_grad_(true);
-  const auto rows = [](double a, double b) {
-    return torch::tensor({{0.0, 0.0}, {a, b}, {0.0, 0.0}}, torch::kFloat64);
-  };
-  expect_close(pool(Pooling::sum, offsets, x), rows(-5, 12), 0);
-  expect_close(pool(Pooling::mean, offsets, x), rows(-5.0 / 3, 4), 1e-15);
-  const torch::Tensor largest = pool(Pooling::max, offsets, x);
-  expect_close(largest, rows(-1, 5), 0);
-  (largest * rows(2, 3)).sum().backward();
-  expect_close(x.grad(), torch::tensor({{2.0, 0.0}, {0.0, 3.0}, {0.0, 0.0}}, torch::kFloat64), 0);
 }
 
 TEST(GraphMlp, HasReluBetweenItsMapsOnly) {

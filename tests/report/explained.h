@@ -64,4 +64,16 @@ inline ExplainedRuns explained_item() {
   return all;
 }
 
+// The same with generated nodes, of which c, a and b are kept.
+inline ExplainedRuns explained_nodes() {
+  ExplainedRuns all = explained_item();
+  ItemExplanation& e = all.runs[0];
+  e.presence_prior = 0.3;
+  e.presence_samples = {{0.9, 0.8, 0.5, 0.1}, {0.7, 0.8, 0.7, 0.3}};
+  const double mean[] = {0.8, 0.8, 0.6, 0.2};
+  for (size_t k = 0; k < 4; ++k) e.nodes[k].presence = mean[k];
+  all.presence_stability = presence_agreement(all.runs, 2);
+  return all;
+}
+
 }  // namespace grm::test

@@ -194,6 +194,27 @@ TEST(ExplanationJson, HoldsWhatTheManualPromises) {
   EXPECT_TRUE(all["nodes"][3]["distance"].is_null());
   EXPECT_EQ(all["stability"]["over"], "samples");
   EXPECT_EQ(all["stability"]["members"], 2);
+  EXPECT_FALSE(all.contains("presence"));
+  EXPECT_FALSE(all["nodes"][0].contains("presence"));
+}
+
+TEST(ExplanationJson, GeneratedNodesAndTheirSubgraph) {
+  const ExplainedRuns explained = test::explained_nodes();
+  const nlohmann::json all = nlohmann::json::parse(explanation_json(explained));
+  EXPECT_EQ(all["presence"]["threshold"], 0.5);
+  EXPECT_EQ(all["presence"]["prior"], 0.3);
+  EXPECT_EQ(all["presence"]["kept_nodes"], 3);
+  EXPECT_EQ(all["presence"]["kept_edges"], 3);  // of five one is absent, one ends in d
+  EXPECT_EQ(all["presence"]["stability"]["nodes"], 4);
+  EXPECT_EQ(all["nodes"][3]["kept"], false);
+  EXPECT_NEAR(all["edges"][0]["presence"], 0.64, 1e-12);
+  EXPECT_EQ(all["edges"][2]["in_kept_subgraph"], false);
+  const std::string xml = explanation_graphml(explained.runs[0]);
+  EXPECT_NE(xml.find("<data key=\"node.presence\">0.2</data>"), std::string::npos);
+  const std::string dot = explanation_dot(explained.runs[0]);
+  EXPECT_NE(dot.find("presence 0.200"), std::string::npos);
+  EXPECT_NE(dot.find("dotted: presence < 0.5"), std::string::npos);
+  EXPECT_EQ(explanation_dot(test::explained_item().runs[0]).find("dotted"), std::string::npos);
 }
 
 }  // namespace

@@ -147,6 +147,12 @@ TEST(Tune, TheLargestMeanWinsAndTiesGoToTheLowerTrial) {
   EXPECT_EQ(best_trial({{3, {50}}, {1, {50}}, {2, {50}}}), 1u);
 }
 
+TEST(Tune, OfEqualMeansTheSmallerLossWins) {
+  EXPECT_EQ(best_trial({{0, {100, 80}, {0.5, 0.5}}, {1, {90, 90}, {0.1, 0.2}}}), 1u);
+  EXPECT_EQ(best_trial({{0, {100}, {0.5}}, {1, {99}, {0.1}}}), 0u);
+  EXPECT_EQ(best_trial({{1, {100, 100}, {0.1}}, {0, {100, 100}, {0.3, 0.3}}}), 1u);  // one unknown
+}
+
 CellResult scored(double validation, double test) {
   RunRecord record;
   record.chosen["val"] = {1, validation, {{"T1", test}}};

@@ -125,6 +125,47 @@ TEST(ExplainItem, WeightsOfAnEgoNetAreTheDecodersSigmoidsAveragedOverTheSamples)
   EXPECT_EQ(e.samples.size(), 3u);
 }
 
+TEST(ExplainItem, PresencesAreTheDecodersSigmoidsAveragedOverTheSamples) {
+  const Task task = test::small_task();
+  const Graph& graph = task.test[0].graph;
+  test::Values values = kLinear;
+  values.insert(values.end(), {{"presence", "gate"}, {"presence_prior", "0.4"}});
+  const std::unique_ptr<Method> method = node_method("grm", task, values, 5);
+  const Plain plain(*method, graph);
+  const auto p = method->parameters().snapshot();
+  const Tensor w = p.at("decoder.presence.weight").to(torch::kFloat64);
+  const Tensor b = p.at("decoder.presence.bias").to(torch::kFloat64);
+  const ItemExplanation e = explain_item(*method, "grm", task.test[0], 6);
+  ASSERT_TRUE(e.generates_nodes());
+  EXPECT_EQ(e.presence_prior, 0.4);
+  std::vector<int64_t> ids;
+  for (const ExplainedNode& node : e.nodes) ids.push_back(node.id);
+  const auto n = static_cast<int64_t>(ids.size());
+  const Tensor mu = plain.mu.index_select(0, ints(ids)),
+               sigma = plain.sigma.index_select(0, ints(ids));
+  std::vector<Tensor> each;
+  for (uint64_t s = 0; s < 3; ++s) {
+    const Tensor z = mu + sigma * noise(Rng(5).stream("evaluate", s, 0), n);
+    each.push_back((1 / (1 + torch::exp(-(z.matmul(w) + b)))).squeeze(1));
+  }
+  const Tensor all = torch::stack(each), mean = all.mean(0);
+  int64_t kept = 0;
+  for (int64_t k = 0; k < n; ++k) {
+    EXPECT_NEAR(e.nodes[k].presence, mean[k].item<double>(), 1e-5);
+    EXPECT_NEAR(e.nodes[k].presence_spread,
+                all.select(1, k).std(0, /*unbiased=*/false).item<double>(), 1e-5);
+    kept += mean[k].item<double>() >= 0.5;
+  }
+  EXPECT_EQ(e.kept_nodes(), kept);
+  int64_t among = 0;
+  for (const ExplainedEdge& edge : e.edges) {
+    among += edge.fate != EdgeFate::absent && mean[edge.source].item<double>() >= 0.5 &&
+             mean[edge.target].item<double>() >= 0.5;
+  }
+  EXPECT_EQ(e.kept_edges(), among);
+  ASSERT_EQ(e.presence_samples.size(), 3u);
+}
+
 TEST(ExplainItem, WholeScopeShowsTheTwoHopsThatReachTheItem) {
   const Task task = test::small_task();
   const Domain& domain = task.training[0];

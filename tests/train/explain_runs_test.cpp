@@ -51,6 +51,28 @@ TEST(ExplainRuns, ADomainIsFoundByItsNameOrByTheNameOfTheItem) {
               HasSubstr("did you mean 'june'?); it has may, june"));
 }
 
+TEST(ExplainRuns, PresencesAgreeOverSeedsOnTheNodesThatAllHave) {
+  const auto run = [](const std::vector<int64_t>& ids, const std::vector<double>& presence) {
+    ItemExplanation e;
+    for (size_t k = 0; k < ids.size(); ++k) {
+      ExplainedNode node;
+      node.id = ids[k];
+      node.presence = presence[k];
+      e.nodes.push_back(node);
+    }
+    e.presence_samples = {presence};
+    return e;
+  };
+  const Stability s = presence_agreement(
+      {run({1, 2, 3, 4, 9}, {0.9, 0.8, 0.2, 0.1, 0.5}), run({4, 3, 2, 1}, {0.3, 0.2, 0.6, 0.7})},
+      2);
+  EXPECT_EQ(s.over, "seeds");
+  EXPECT_EQ(s.edges, 4);
+  EXPECT_DOUBLE_EQ(s.jaccard, 1.0);
+  EXPECT_DOUBLE_EQ(s.spearman, 0.8);  // ranks 4 3 2 1 and 4 3 1 2: 1 - 6 * 2 / 60
+  EXPECT_EQ(presence_agreement({ItemExplanation()}, 2).members, 0);
+}
+
 TEST(ExplainRuns, RankCorrelationOfHandExamples) {
   // The example of scipy.stats.spearmanr, whose documentation gives 0.82078.
   EXPECT_NEAR(spearman({1, 2, 3, 4, 5}, {5, 6, 7, 8, 7}), 0.82078268, 1e-8);

@@ -15,6 +15,16 @@ TEST(Selection, RulesChooseAsTheirNamesSay) {
   EXPECT_EQ(choose(Selection::last, history), 3u);
 }
 
+TEST(Selection, OfEqualScoresTheSmallestLossIsChosen) {
+  EXPECT_EQ(choose_by_validation({90, 100, 100, 100}, {0.1, 0.5, 0.2, 0.3}), 2u);
+  EXPECT_EQ(choose_by_validation({100, 99}, {0.5, 0.1}), 0u);       // the score comes first
+  EXPECT_EQ(choose_by_validation({100, 100}, {0.2, 0.2}), 0u);      // then the first epoch
+  EXPECT_EQ(choose_by_validation({100, 100}, {kNoLoss, 0.2}), 0u);  // an unknown loss decides
+  EXPECT_EQ(choose_by_validation({100, 100}, {0.2, kNoLoss}), 0u);  // nothing
+  const std::vector<Evaluation> history = {{1, 100.0, {}, 0.3}, {2, 100.0, {}, 0.1}};
+  EXPECT_EQ(choose(Selection::val, history), 1u);
+}
+
 TEST(Selection, ChoiceByValidationDoesNotMoveWithTestScores) {
   std::vector<Evaluation> history = {{1, 50.0, {1}}, {2, 70.0, {2}}, {3, 60.0, {3}}};
   const size_t before = choose(Selection::val, history);
@@ -34,6 +44,10 @@ TEST(EarlyStop, NoGainCountsEvaluationsSinceTheBest) {
   EXPECT_FALSE(stops_early(StopRule::no_gain, 2, 0, scored({5, 7, 6})));
   EXPECT_TRUE(stops_early(StopRule::no_gain, 2, 0, scored({5, 7, 6, 7})));
   EXPECT_FALSE(stops_early(StopRule::no_gain, 0, 0, scored({5, 1, 1, 1, 1})));
+  std::vector<Evaluation> history = scored({7, 7, 7});
+  for (size_t k = 0; k < 3; ++k) history[k].validation_loss = 1.0 - 0.1 * static_cast<double>(k);
+  EXPECT_EQ(choose(Selection::val, history), 2u);
+  EXPECT_TRUE(stops_early(StopRule::no_gain, 2, 0, history));  // a smaller loss is no gain
 }
 
 TEST(EarlyStop, BelowMeanComparesWithTheScoresBeforeIt) {

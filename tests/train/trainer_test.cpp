@@ -91,6 +91,10 @@ TEST_P(Training, EverySelectionRuleIsRecordedAndTheModelIsTheChosenOne) {
   ASSERT_EQ(record.chosen.size(), 3u);
   EXPECT_EQ(record.chosen.at("last").epoch, 7);
   EXPECT_EQ(record.chosen.at("val").test.size(), 8u);
+  EXPECT_GT(record.chosen.at("val").validation_loss, 0.0);
+  EXPECT_EQ(record_from_json(to_json_text(record), "again").chosen.at("val").validation_loss,
+            record.chosen.at("val").validation_loss);
+  EXPECT_NE(read_file(folder.file("metrics.jsonl")).find("validation_loss"), std::string::npos);
   LoadedModel model = load_model(folder.path(), {});
   EXPECT_EQ(model.epoch, record.chosen.at("val").epoch);
   const std::vector<DomainScore> again = evaluate(*model.method, model.task, Role::test);
@@ -163,10 +167,25 @@ TEST_P(TrainingErm, PatienceStopsEarly) {
   config_.set("train.epochs", "500");
   config_.set("train.eval_every", "1");
   config_.set("train.patience", "3");
-  const RunRecord record =
-      train_run(config_, task_, 1, create_run_folder(runs_.path(), config_, 1));
+  const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+  const RunRecord record = train_run(config_, task_, 1, folder);
   EXPECT_TRUE(record.stopped_early);
-  EXPECT_EQ(record.epochs, record.chosen.at("val").epoch + 3);
+  // It counts from the first of the best scores; chosen is that of them with the smallest loss.
+  std::istringstream lines(read_file(folder.file("metrics.jsonl")));
+  int64_t first = 0, chosen = 0;
+  double best = -1.0, loss = 0.0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto j = nlohmann::json::parse(line);
+    const double score = j["validation"], its_loss = j["validation_loss"];
+    if (score > best) first = j["epoch"];
+    if (score > best || (score == best && its_loss < loss)) {
+      chosen = j["epoch"];
+      best = score;
+      loss = its_loss;
+    }
+  }
+  EXPECT_EQ(record.epochs, first + 3);
+  EXPECT_EQ(record.chosen.at("val").epoch, chosen);
 }
 
 TEST_P(TrainingErm, ADamagedCheckpointIsAnErrorAndStaysAsItIs) {

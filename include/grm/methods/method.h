@@ -30,6 +30,9 @@ struct GeneratedGraph {
   torch::Tensor weight, spread;  // [p] double: their mean and standard deviation
   torch::Tensor distance;        // [k] double: || z - h || of each node, mean over the samples
   double prior = 0.0;            // the weight of a pair of which nothing is known
+  torch::Tensor presence;        // [S, k] double: how much of each node there is under each sample;
+                                 // undefined: the method keeps every node
+  double presence_prior = 0.0;   // that of a node of which nothing is known
 };
 
 /// A model in training. Epochs, evaluation, selection, checkpoints and logging are the trainer's;

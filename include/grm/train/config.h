@@ -14,6 +14,16 @@ namespace grm {
 enum class TestScoring { selected, every, never };
 GRM_WORDS(TestScoring, "selected", "every", "never")
 
+/// Whether the weights that count are those of an epoch, or an average over epochs: exponential, or
+/// equal.
+enum class Average { none, ema, swa };
+GRM_WORDS(Average, "none", "ema", "swa")
+
+/// What validation looks at: what the dataset gives, or, where tests are on larger graphs, the
+/// largest tenth of the training graphs (of all, or of each class), which then leave training.
+enum class ValidateOn { given, largest, largest_of_class };
+GRM_WORDS(ValidateOn, "given", "largest-tenth", "largest-tenth-of-class")
+
 /// Options of the training loop.
 struct TrainOptions {
   int64_t epochs = 200;
@@ -23,6 +33,10 @@ struct TrainOptions {
   int64_t warm_up = 0;
   TestScoring test = TestScoring::every;
   Selection selection = Selection::val;
+  ValidateOn validate_on = ValidateOn::given;
+  Average average = Average::none;
+  double average_decay = 0.9;
+  int64_t average_start = 0;
   bool calibrate = true;
   int64_t seeds = 1;
   int64_t first_seed = 1000;

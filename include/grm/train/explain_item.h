@@ -26,12 +26,18 @@ enum class EdgeFate {
 std::string to_string(EdgeFate fate);  // "kept", "weakened", "new", "absent"
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// A generated node belongs to the kept subgraph if its presence is at least this.
+constexpr double kKeptPresence = 0.5;
 
 struct ExplainedNode {
   int64_t id = 0;              // in the domain graph; in a set of graphs: counted inside its graph
   std::string name;            // as the user calls it; the id where there are no names
   double distance = kUnknown;  // || z - h ||, mean over the samples
-  double self_weight = kUnknown;  // of the generated pair with itself
+  double self_weight = kUnknown;      // of the generated pair with itself
+  double presence = kUnknown;         // p_i, mean over the samples; unknown: every node is there
+  double presence_spread = kUnknown;  // standard deviation over the samples
+
+  bool kept() const { return !(presence < kKeptPresence); }
 };
 
 /// A pair of two different nodes, by their rows in ItemExplanation::nodes, source < target.
@@ -68,9 +74,16 @@ struct ItemExplanation {
   bool differ = true;  // whether the weights span more than twice the noise: else nothing is to be
                        // read from which is heavier
   std::vector<ExplainedNode> nodes;
-  std::vector<ExplainedEdge> edges;          // by source, then target
-  std::vector<std::vector<double>> samples;  // [S][edges]: weights under each sample
+  std::vector<ExplainedEdge> edges;                   // by source, then target
+  std::vector<std::vector<double>> samples;           // [S][edges]: weights under each sample
+  double presence_prior = kUnknown;                   // of a node; unknown: nodes are not generated
+  std::vector<std::vector<double>> presence_samples;  // [S][nodes], where nodes are generated
   int64_t count(EdgeFate fate) const;
+  /// The kept subgraph of generated nodes: how many nodes, and edges (observed or new) among them.
+  bool generates_nodes() const { return !presence_samples.empty(); }
+  bool in_kept_subgraph(const ExplainedEdge& edge) const;
+  int64_t kept_nodes() const;
+  int64_t kept_edges() const;
   int64_t unclear() const;  // edges that the samples do not tell from the mean
 };
 

@@ -32,10 +32,13 @@ struct ExplainRequest {
 struct ExplainedRuns {
   std::vector<ItemExplanation> runs;
   Stability stability;
+  Stability presence_stability;  // of the presences of nodes; no members without generated nodes
 };
 ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& context);
 
 /// Agreement of explanations of one item. With one explanation: over its samples.
 Stability agreement(const std::vector<ItemExplanation>& runs, int64_t top);
+/// The same of the presences of the nodes (Stability::edges counts nodes).
+Stability presence_agreement(const std::vector<ItemExplanation>& runs, int64_t top);
 
 }  // namespace grm

@@ -31,8 +31,9 @@ class Assistant final : public GraphMethod {
       encoder_ =
           nn::make_graph_encoder(set_, "encoder", split.encoder, view.features, view.edge_features);
       head_ = nn::Linear(set_, "head", split.encoder.hidden, view.classes);
+      start_readout(split.encoder.hidden);
     } else {
-      model_.emplace(set_, split, training.pooling, HingeOptions{}, view, SplitModel::Kind::gala);
+      model_.emplace(set_, split, training.readout, HingeOptions{}, view, SplitModel::Kind::gala);
     }
     start_optimiser();
   }
@@ -58,8 +59,10 @@ class Assistant final : public GraphMethod {
       const SplitModel::Output out = model_->forward(batch, pass, {});
       return {out.logits, out.pooled};
     }
-    const torch::Tensor embedding = pooled(batch, encoder_->forward(batch, pass));
-    return {head_.forward(embedding), embedding};
+    const nn::NodeRows nodes = readout_.read(batch.node_offsets, encoder_->forward(batch, pass));
+    const torch::Tensor embedding = readout_.pooled(nodes);
+    return {readout_.pools_logits() ? readout_.logits(nodes, head_) : head_.forward(embedding),
+            embedding};
   }
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {
     return read(batch, pass).first;

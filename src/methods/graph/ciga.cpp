@@ -44,7 +44,7 @@ class Ciga final : public GraphMethod {
   Ciga(const CigaOptions& options, const TrainView& view, const Rng& rng)
       : GraphMethod(options.training, view, rng),
         options_(options),
-        model_(set_, options.split, options.training.pooling, options.hinge, view,
+        model_(set_, options.split, options.training.readout, options.hinge, view,
                SplitModel::Kind::ciga) {
     start_optimiser();
   }

@@ -124,6 +124,7 @@ class Dir final : public GraphMethod {
         predictor_(nn::make_graph_encoder(set_, "predictor", options.predictor,
                                           options.extractor_hidden, view.edge_features)),
         causal_head_(set_, "causal_head", head(view)) {
+    start_readout(options.predictor.hidden);
     start_optimiser();  // over what is there by now: all but the confounder's head
     confounder_head_ = nn::Mlp(set_, "confounder_head", head(view));
     if (options.extra_map) {
@@ -158,32 +159,32 @@ class Dir final : public GraphMethod {
     return {rows, scores, top_share(scores.detach(), batch, options_.r)};
   }
 
-  // One row per graph for the part with the edges `keep`: [B, hidden]; 0 for an empty part.
-  torch::Tensor represent(const nn::GraphInput& batch, const torch::Tensor& rows,
-                          const torch::Tensor& keep, const torch::Tensor& scores, nn::Pass& pass) {
+  // The rows of the nodes of the part with the edges `keep`.
+  nn::NodeRows represent(const nn::GraphInput& batch, const torch::Tensor& rows,
+                         const torch::Tensor& keep, const torch::Tensor& scores, nn::Pass& pass) {
     nn::GraphInput whole = batch;
     whole.x = {};
     whole.rows = rows;
     Subgraph part = cut(whole, keep);
     if (part.nodes.numel() == 0) {
-      return torch::zeros({batch.node_offsets.numel() - 1, options_.predictor.hidden},
-                          rows.options());
+      return readout_.read(part.input.node_offsets,
+                           torch::zeros({0, options_.predictor.hidden}, rows.options()));
     }
     part.input.mask = torch::sigmoid(select_rows(scores, part.edge_ids));
-    return pooled(part.input, predictor_->forward(part.input, pass));
+    return readout_.read(part.input.node_offsets, predictor_->forward(part.input, pass));
   }
 
   BatchLoss step(TrainBatch& batch, double a, double m) {
     const Cut parts = extract(batch.input, batch.pass);
-    const torch::Tensor causal = causal_head_.forward(
-        represent(batch.input, parts.rows, parts.causal, parts.scores, batch.pass));
-    torch::Tensor rest;
+    const torch::Tensor causal = readout_.logits(
+        represent(batch.input, parts.rows, parts.causal, parts.scores, batch.pass), causal_head_);
+    nn::NodeRows rest;
     {
       const at::NoGradGuard no_grad;
       rest =
           represent(batch.input, parts.rows, parts.causal.logical_not(), -parts.scores, batch.pass);
     }
-    const torch::Tensor confounder = confounder_head_.forward(rest);
+    const torch::Tensor confounder = readout_.logits(rest, confounder_head_);
     const torch::Tensor risk = nn::supervised_loss(view_.loss, causal, batch.y);
     const torch::Tensor rest_loss = nn::supervised_loss(
         view_.loss, options_.extra_map ? extra_map_.forward(confounder) : confounder, batch.y);
@@ -196,7 +197,8 @@ class Dir final : public GraphMethod {
 
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {
     const Cut parts = extract(batch, pass);
-    return causal_head_.forward(represent(batch, parts.rows, parts.causal, parts.scores, pass));
+    return readout_.logits(represent(batch, parts.rows, parts.causal, parts.scores, pass),
+                           causal_head_);
   }
 
   torch::Tensor batch_edge_scores(const nn::GraphInput& batch, nn::Pass& pass) override {

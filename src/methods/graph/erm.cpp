@@ -1,6 +1,6 @@
 // Empirical risk minimisation on a set of graphs: the baseline of the graph level.
 //
-//   L = mean over the graphs of a batch of l(head(pool(f(g))), y)
+//   L = mean over the graphs of a batch of l(head(pool(f(g))), y)      `pool = logits`: pool(head)
 //
 // f is the encoder that the other methods use as their predictor, fed with the raw features.
 #include <torch/types.h>
@@ -36,6 +36,7 @@ class Erm final : public GraphMethod {
                                         view.edge_features)),
         head_(set_, "head",
               head_widths(options.encoder.hidden, options.head_layers, view.classes)) {
+    start_readout(options.encoder.hidden);
     start_optimiser();
   }
 
@@ -48,7 +49,8 @@ class Erm final : public GraphMethod {
 
  private:
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {
-    return head_.forward(pooled(batch, encoder_->forward(batch, pass)));
+    return readout_.logits(readout_.read(batch.node_offsets, encoder_->forward(batch, pass)),
+                           head_);
   }
 
   std::unique_ptr<nn::GraphEncoder> encoder_;

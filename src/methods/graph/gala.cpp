@@ -55,7 +55,7 @@ class Gala final : public GraphMethod {
   Gala(const GalaOptions& options, const TrainView& view, const Rng& rng)
       : GraphMethod(options.training, view, rng),
         options_(options),
-        model_(set_, options.split, options.training.pooling, options.hinge, view,
+        model_(set_, options.split, options.training.readout, options.hinge, view,
                SplitModel::Kind::gala) {
     start_optimiser();
   }

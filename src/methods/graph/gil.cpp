@@ -16,9 +16,12 @@
 // through sig(m) (1 / sqrt(d) keeps that from saturating and changes no ranking); a graph keeps at
 // least one edge; k-means sees all training graphs; theta of the penalty is narrowed to the last
 // linear map. No term of the loss reaches GNN_V, so with `variant_encoder = own` it stays as it was
-// drawn; `shared` takes the weights of GNN_I instead.
+// drawn; `shared` takes the weights of GNN_I instead. With `pool = logits` the last map acts on every
+// node, and G_e takes the share of each node in its graph's logit as it stands: no gradient of the
+// penalty reaches these shares.
 #include "methods/graph/gil.h"
 
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
 #include <algorithm>
@@ -52,6 +55,10 @@ torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch:
 torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& residuals,
                              const torch::Tensor& inputs) {
   const int64_t count = weights.size(0), n = inputs.size(0), classes = residuals.size(1);
+  if (inputs.dim() == 3) {  // [C, K', B] times [C, B, d + 1]
+    const torch::Tensor weighted = weights.unsqueeze(0) * residuals.t().unsqueeze(1);
+    return weighted.bmm(inputs.transpose(0, 1)).transpose(0, 1);
+  }
   const torch::Tensor extended = torch::cat({inputs, torch::ones({n, 1}, inputs.options())}, 1);
   const torch::Tensor weighted = weights.unsqueeze(1) * residuals.t().unsqueeze(0);  // [K', C, B]
   return weighted.reshape({count * classes, n}).matmul(extended).view({count, classes, -1});
@@ -131,14 +138,14 @@ class Gil final : public GraphMethod {
     }
     if (options.head_layers == 2) first_ = nn::Linear(set_, "head.first", width, 2 * width);
     last_ = nn::Linear(set_, "head.last", options.head_layers * width, view.classes);
+    start_readout(width);
     start_optimiser();
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const torch::Tensor environments = infer_environments(epoch);
     return run_epoch(epoch, [&](TrainBatch& batch) {
-      const torch::Tensor inputs = head_inputs(batch.input, batch.pass);
-      const torch::Tensor logits = last_.forward(inputs);
+      const auto [logits, inputs] = answer(batch.input, batch.pass);
       const torch::Tensor weights = to_place_of(
           gil::environment_weights(environments.index_select(0, batch.ids), logits.scalar_type()),
           logits);
@@ -156,25 +163,49 @@ class Gil final : public GraphMethod {
     return ops::sddmm(batch.edges, z, z) / std::sqrt(static_cast<double>(options_.mask_hidden));
   }
 
-  // One row per graph for the part with the edges `keep`: [B, hidden]; 0 for an empty part.
-  torch::Tensor represent(nn::GraphEncoder& encoder, const nn::GraphInput& batch,
-                          const torch::Tensor& keep, const torch::Tensor& weights,
-                          nn::Pass& pass) const {
+  // The rows of the nodes of the part with the edges `keep`.
+  nn::NodeRows represent(nn::GraphEncoder& encoder, const nn::GraphInput& batch,
+                         const torch::Tensor& keep, const torch::Tensor& weights,
+                         nn::Pass& pass) const {
     Subgraph part = cut(batch, keep);
     if (part.nodes.numel() == 0) {
-      return torch::zeros({batch.node_offsets.numel() - 1, options_.encoder.hidden},
-                          weights.options());
+      return readout_.read(part.input.node_offsets,
+                           torch::zeros({0, options_.encoder.hidden}, weights.options()));
     }
     part.input.mask = torch::sigmoid(select_rows(weights, part.edge_ids));
-    return pooled(part.input, encoder.forward(part.input, pass));
+    return readout_.read(part.input.node_offsets, encoder.forward(part.input, pass));
   }
 
-  // What the last linear map of the head sees: [B, width].
-  torch::Tensor head_inputs(const nn::GraphInput& batch, nn::Pass& pass) {
+  // The logits, and what the last linear map of the head sees: [B, width]; with pool = logits for
+  // each class, [B, C, width + 1], and only where there are gradients.
+  struct Answer {
+    torch::Tensor logits, inputs;
+  };
+  Answer answer(const nn::GraphInput& batch, nn::Pass& pass) {
     const torch::Tensor m = scores(batch, pass);
-    const torch::Tensor rows =
+    const nn::NodeRows nodes =
         represent(*encoder_, batch, top_share(m.detach(), batch, options_.t), m, pass);
-    return options_.head_layers == 2 ? torch::relu(first_.forward(rows)) : rows;
+    const auto hidden = [&](const torch::Tensor& rows) {
+      return options_.head_layers == 2 ? torch::relu(first_.forward(rows)) : rows;
+    };
+    if (!readout_.pools_logits()) {
+      const torch::Tensor inputs = hidden(readout_.pooled(nodes));
+      return {last_.forward(inputs), inputs};
+    }
+    const torch::Tensor rows = hidden(nodes.rows), each = last_.forward(rows);
+    Answer out{readout_.pooled(nodes, each), {}};
+    if (out.logits.requires_grad()) out.inputs = class_inputs(nodes, rows, each, out.logits);
+    return out;
+  }
+
+  // sum_n a_nc [x_n ; 1] of each graph, a_nc = dlogit_c / do_nc of the pooling, as it stands.
+  static torch::Tensor class_inputs(const nn::NodeRows& nodes, const torch::Tensor& rows,
+                                    const torch::Tensor& each, const torch::Tensor& logits) {
+    const torch::Tensor a =
+        torch::autograd::grad({logits.sum()}, {each}, {}, /*retain_graph=*/true)[0];
+    const torch::Tensor extended =
+        torch::cat({rows, torch::ones({rows.size(0), 1}, rows.options())}, 1);
+    return ops::segment_sum(nodes.offsets, a.unsqueeze(2) * extended.unsqueeze(1));
   }
 
   // The environment of every graph of the training set, [items] int64.
@@ -189,13 +220,13 @@ class Gil final : public GraphMethod {
         by_chunks(set, ids, [&](const nn::GraphInput& batch, nn::Pass& pass) {
           const torch::Tensor m = scores(batch, pass);
           const torch::Tensor variant = top_share(m, batch, options_.t).logical_not();
-          return represent(encoder, batch, variant, -m, pass);
+          return readout_.pooled(represent(encoder, batch, variant, -m, pass));
         });
     return found.index_put_({ids}, k_means(rows, count, false, rng_.stream("kmeans", epoch)));
   }
 
   torch::Tensor batch_logits(const nn::GraphInput& batch, nn::Pass& pass) override {
-    return last_.forward(head_inputs(batch, pass));
+    return answer(batch, pass).logits;
   }
   torch::Tensor batch_edge_scores(const nn::GraphInput& batch, nn::Pass& pass) override {
     return scores(batch, pass);

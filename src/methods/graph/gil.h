@@ -16,7 +16,8 @@ torch::Tensor environment_weights(const torch::Tensor& environments, torch::Dtyp
 torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y);
 
 /// G_e = mean_{i in e} residual_i [input_i ; 1]^T, the gradient of R_e with respect to a last layer
-/// logits = input W + b: [K', C, d + 1].   weights: [K', B], residuals: [B, C], inputs: [B, d]
+/// logits = input W + b: [K', C, d + 1].   weights: [K', B], residuals: [B, C], inputs: [B, d], or
+/// [B, C, d + 1] where each class has its own [input_i ; 1]
 torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& residuals,
                              const torch::Tensor& inputs);
 

@@ -17,7 +17,7 @@ constexpr int64_t kEvaluated = 256;  // graphs evaluated at a time
 void GraphTrainOptions::declare(OptionList& list) {
   list.add("batch", batch, {1, 1e6}, "graphs in a training step");
   optimiser.declare(list);
-  list.choice("pooling", pooling, "how node rows become one row per graph");
+  readout.declare(list);
   list.add("accumulate", accumulate,
            "one step per epoch on the mean of all batches' losses, instead of one per batch");
 }

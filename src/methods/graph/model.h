@@ -14,7 +14,7 @@ namespace grm::graph_level {
 struct GraphTrainOptions {
   int64_t batch = 32;
   OptimiserOptions optimiser{Optimiser::adam, 1e-3, 0.0};
-  nn::Pooling pooling = nn::Pooling::mean;
+  nn::ReadoutOptions readout;
   bool accumulate = false;
   void declare(OptionList& list);
 };
@@ -61,7 +61,7 @@ struct BatchLoss {
 };
 
 /// A method on one training set of graphs. The subclass creates its networks in set_, then calls
-/// start_optimiser(), and trains with run_epoch().
+/// start_readout() and start_optimiser(), and trains with run_epoch().
 class GraphMethod : public Method {
  public:
   torch::Tensor logits(const Graph& set, const torch::Tensor& items) override;
@@ -97,14 +97,16 @@ class GraphMethod : public Method {
       const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const;
 
   const Domain& training() const { return view_.training.front(); }
-  torch::Tensor pooled(const nn::GraphInput& batch, const torch::Tensor& rows) const {
-    return nn::pool(training_options_.pooling, batch.node_offsets, rows);
+  /// The readout of node rows of this width, before start_optimiser().
+  void start_readout(int64_t width) {
+    readout_ = nn::GraphReadout(set_, "readout", training_options_.readout, width);
   }
 
   GraphTrainOptions training_options_;
   TrainView view_;
   Rng rng_;
   nn::ParameterSet set_;
+  nn::GraphReadout readout_;
   std::optional<nn::Adam> optimiser_;
 };
 

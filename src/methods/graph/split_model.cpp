@@ -35,9 +35,10 @@ nn::GraphEncoderOptions SplitOptions::classifier() const {
   return options;
 }
 
-SplitModel::SplitModel(nn::ParameterSet& set, const SplitOptions& options, nn::Pooling pooling,
-                       const HingeOptions& hinge, const TrainView& view, Kind kind)
-    : options_(options), hinge_(hinge), pooling_(pooling), kind_(kind) {
+SplitModel::SplitModel(nn::ParameterSet& set, const SplitOptions& options,
+                       const nn::ReadoutOptions& readout, const HingeOptions& hinge,
+                       const TrainView& view, Kind kind)
+    : options_(options), hinge_(hinge), kind_(kind) {
   const nn::GraphEncoderOptions classifier = options.classifier();
   const int64_t d = options.encoder.hidden, c = classifier.hidden;
   const int64_t input = options.c_in == ClassifierInput::raw ? view.features : d;
@@ -49,6 +50,7 @@ SplitModel::SplitModel(nn::ParameterSet& set, const SplitOptions& options, nn::P
     normalised_ = NormalisedScorer(set, "scorer", d, options.encoder.dropout);
   }
   classifier_ = nn::make_graph_encoder(set, "classifier", classifier, input, view.edge_features);
+  readout_ = nn::GraphReadout(set, "readout", readout, c);
   head_ = nn::Mlp(set, "head", {c, 2 * c, view.classes});
   if (hinge.beta > 0.0) {
     spurious_ = nn::Mlp(set, "spurious", {c, 2 * c, view.classes});
@@ -84,18 +86,18 @@ SplitModel::Branch SplitModel::branch(const nn::GraphInput& batch, const torch::
   return {std::move(part.input), std::move(part.nodes)};
 }
 
-torch::Tensor SplitModel::read(const Branch& branch, nn::Pass& pass) {
-  return nn::pool(pooling_, branch.input.node_offsets, classifier_->forward(branch.input, pass));
+nn::NodeRows SplitModel::read(const Branch& branch, nn::Pass& pass) {
+  return readout_.read(branch.input.node_offsets, classifier_->forward(branch.input, pass));
 }
 
 // Prediction reads causal parts alone. If the classifier's running statistics followed both parts,
 // they would fit neither of them.
-torch::Tensor SplitModel::read_spurious(const Branch& branch, nn::Pass& pass) {
+nn::NodeRows SplitModel::read_spurious(const Branch& branch, nn::Pass& pass) {
   const at::AutoGradMode gradient(hinge_.gradient && at::GradMode::is_enabled());
   if (hinge_.statistics || !pass.training()) return read(branch, pass);
   std::vector<torch::Tensor> before;
   for (const torch::Tensor& buffer : statistics_) before.push_back(buffer.clone());
-  const torch::Tensor rows = read(branch, pass);
+  const nn::NodeRows rows = read(branch, pass);
   const at::NoGradGuard no_grad;
   for (size_t k = 0; k < before.size(); ++k) statistics_[k].copy_(before[k]);
   return rows;
@@ -112,8 +114,9 @@ SplitModel::Output SplitModel::forward(const nn::GraphInput& batch, nn::Pass& pa
   }
   const Branch causal = branch(batch, h, keep, torch::sigmoid(s));
   Output out;
-  out.pooled = read(causal, pass);
-  out.logits = head_.forward(out.pooled);
+  const nn::NodeRows nodes = read(causal, pass);
+  out.pooled = readout_.pooled(nodes);
+  out.logits = readout_.pools_logits() ? readout_.logits(nodes, head_) : head_.forward(out.pooled);
   if (wanted.contrast) {
     // The causal nodes are named by their rows in the batch, not by those in the subgraph.
     const torch::Tensor vector =
@@ -128,7 +131,7 @@ SplitModel::Output SplitModel::forward(const nn::GraphInput& batch, nn::Pass& pa
     const bool turned = cuts || kind_ == Kind::gala;
     const Branch rest = branch(batch, h, cuts ? keep.logical_not() : keep,
                                torch::sigmoid(turned ? torch::neg(s) : s));
-    out.spurious = spurious_last_.forward(spurious_.forward(read_spurious(rest, pass)));
+    out.spurious = spurious_last_.forward(readout_.logits(read_spurious(rest, pass), spurious_));
   }
   return out;
 }

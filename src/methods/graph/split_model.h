@@ -48,7 +48,7 @@ class SplitModel {
   /// gala: normalised scores; without a cut it is weighted 1 - sig(s).
   enum class Kind { ciga, gala };
 
-  SplitModel(nn::ParameterSet& set, const SplitOptions& options, nn::Pooling pooling,
+  SplitModel(nn::ParameterSet& set, const SplitOptions& options, const nn::ReadoutOptions& readout,
              const HingeOptions& hinge, const TrainView& view, Kind kind);
 
   struct Wanted {
@@ -57,7 +57,7 @@ class SplitModel {
   };
   struct Output {
     torch::Tensor logits;    // [B, C]
-    torch::Tensor pooled;    // [B, c_dim], what the head reads
+    torch::Tensor pooled;    // [B, c_dim], what the head reads under pool = rows
     torch::Tensor contrast;  // [B, d], rows of length 1; undefined unless wanted
     torch::Tensor spurious;  // [B, C] logits of the spurious branch; undefined unless wanted
   };
@@ -73,16 +73,16 @@ class SplitModel {
   torch::Tensor score(const torch::Tensor& h, const nn::GraphInput& batch, nn::Pass& pass) const;
   Branch branch(const nn::GraphInput& batch, const torch::Tensor& h, const torch::Tensor& keep,
                 const torch::Tensor& mask) const;
-  torch::Tensor read(const Branch& branch, nn::Pass& pass);
-  torch::Tensor read_spurious(const Branch& branch, nn::Pass& pass);
+  nn::NodeRows read(const Branch& branch, nn::Pass& pass);
+  nn::NodeRows read_spurious(const Branch& branch, nn::Pass& pass);
 
   SplitOptions options_;
   HingeOptions hinge_;
-  nn::Pooling pooling_;
   Kind kind_;
   std::unique_ptr<nn::GraphEncoder> extractor_, classifier_;
   EdgeScorer plain_;
   NormalisedScorer normalised_;
+  nn::GraphReadout readout_;
   nn::Mlp head_, spurious_;
   nn::Linear spurious_last_;
   std::vector<torch::Tensor> statistics_;  // buffers of the classifier

@@ -6,6 +6,7 @@
 #include "methods/grm/generator.h"
 #include "nn/activation.h"
 #include "ops/generate.h"
+#include "ops/propagate.h"
 #include "ops/sparse.h"
 
 namespace grm {
@@ -15,12 +16,14 @@ Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t featu
     : normalised_(options.conv == nn::Conv::kipf),
       mean_kl_(options.pair_reduction == Reduction::mean),
       dropout_(options.dropout),
-      theta_(options.theta) {
+      theta_(options.theta),
+      presence_prior_(options.presence_prior) {
   const int64_t width = options.decoder_width > 0 ? options.decoder_width : features;
   feature_map_ = nn::Linear(set, "decoder.features", options.latent, width);
   edge_map_ = nn::Linear(set, "decoder.edges", options.latent, options.edge_width);
+  if (options.gates()) presence_map_ = nn::Linear(set, "decoder.presence", options.latent, 1);
   first_ = nn::GcnLayer(set, "classifier.first", width, options.hidden);
-  batch_norm_ = nn::BatchNorm(set, "classifier.norm", options.hidden);
+  if (options.batch_norm) batch_norm_ = nn::BatchNorm(set, "classifier.norm", options.hidden);
   second_ = nn::GcnLayer(set, "classifier.second", options.hidden, classes);
   if (options.skip == Skip::latent) {  // the bias of the second layer serves both
     const double bound = 1.0 / std::sqrt(static_cast<double>(options.latent));
@@ -34,6 +37,14 @@ GeneratedEdges Decoder::edges(const torch::Tensor& z, const AdjacencyPtr& pairs)
   return {pairs, e.weights, e.kl};
 }
 
+GeneratedNodes Decoder::nodes(const torch::Tensor& z) const {
+  if (!presence_map_.weight.defined()) return {};
+  // The same sigmoid and the same KL as those of edges, of one logit per node.
+  const ops::GeneratedEdges p =
+      ops::generate_edges(presence_map_.forward(z).squeeze(1), presence_prior_);
+  return {p.weights, p.kl};
+}
+
 torch::Tensor Decoder::first_map(const torch::Tensor& z) const {
   const torch::Tensor offset = torch::mv(first_.weight.t(), feature_map_.bias);
   return torch::addmm(offset, z, feature_map_.weight.mm(first_.weight));
@@ -43,20 +54,24 @@ torch::Tensor Decoder::with_skip(const torch::Tensor& logits, const torch::Tenso
   return skip_weight_.defined() ? torch::addmm(logits, z, skip_weight_) : logits;
 }
 
-torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges, nn::Pass& pass,
+torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& edges,
+                                const GeneratedNodes& nodes, nn::Pass& pass,
                                 const torch::Tensor& counted) {
   // Ehat has its own diagonal, so no self-loop is added; degrees are the weighted ones.
   const nn::Propagation p{edges.pairs,
                           normalised_ ? ops::normalise(edges.pairs, edges.weights) : edges.weights};
-  const torch::Tensor hidden = nn::norm_relu_dropout(batch_norm_, p.apply(first_map(z)),
-                                                     first_.bias, dropout_, pass, counted);
-  return with_skip(second_.forward(hidden, p), z);
+  const torch::Tensor hidden = nn::norm_relu_dropout(
+      batch_norm_, p.apply(nodes.gated(first_map(z))), first_.bias, dropout_, pass, counted);
+  const torch::Tensor rows = nodes.gated(hidden.mm(second_.weight));
+  return with_skip(ops::propagate(p.pattern, p.weights, rows, second_.bias, ops::Activation::none),
+                   z);
 }
 
 Classified Decoder::classify_all_pairs(const torch::Tensor& z, const ops::GeneratedTiles& graphs,
-                                       bool with_kl, nn::Pass& pass, const torch::Tensor& counted) {
+                                       const GeneratedNodes& nodes, bool with_kl, nn::Pass& pass,
+                                       const torch::Tensor& counted) {
   Classified result;
-  const torch::Tensor x = first_map(z);
+  const torch::Tensor x = nodes.gated(first_map(z));
   torch::Tensor f, hidden;
   {
     const Stage stage("generate");
@@ -70,7 +85,9 @@ Classified Decoder::classify_all_pairs(const torch::Tensor& z, const ops::Genera
   }
   hidden = nn::norm_relu_dropout(batch_norm_, hidden, first_.bias, dropout_, pass, counted);
   result.logits = with_skip(
-      ops::generated_product(graphs, f, hidden.mm(second_.weight), normalised_) + second_.bias, z);
+      ops::generated_product(graphs, f, nodes.gated(hidden.mm(second_.weight)), normalised_) +
+          second_.bias,
+      z);
   return result;
 }
 

@@ -8,15 +8,19 @@
 
 namespace grm {
 
-void GeneratedSamples::add(const GeneratedEdges& edges, const torch::Tensor& z) {
+void GeneratedSamples::add(const GeneratedEdges& edges, const GeneratedNodes& nodes,
+                           const torch::Tensor& z) {
   pairs_ = edges.pairs;
+  if (nodes.presence.defined()) {
+    presence_.push_back(nodes.presence.to(torch::kCPU, torch::kFloat64));
+  }
   weights_.push_back(edges.weights.to(torch::kCPU, torch::kFloat64));
   const torch::Tensor distance = (z - h_).to(torch::kCPU, torch::kFloat64).square().sum(1).sqrt();
   distance_ = distance_.defined() ? distance_ + distance : distance;
 }
 
 GeneratedGraph GeneratedSamples::graph(const torch::Tensor& nodes, int64_t centre,
-                                       double prior) const {
+                                       const GrmOptions& options) const {
   GeneratedGraph g;
   g.nodes = nodes;
   g.centre = centre;
@@ -25,7 +29,11 @@ GeneratedGraph GeneratedSamples::graph(const torch::Tensor& nodes, int64_t centr
   g.weight = g.samples.mean(0);
   g.spread = (g.samples - g.weight).square().mean(0).sqrt();
   g.distance = distance_ / static_cast<double>(weights_.size());
-  g.prior = prior;
+  g.prior = options.theta;
+  if (!presence_.empty()) {
+    g.presence = torch::stack(presence_);
+    g.presence_prior = options.presence_prior;
+  }
   return g;
 }
 
@@ -76,6 +84,8 @@ GeneratedGraph two_hops(const GeneratedGraph& whole, int64_t most) {
   part.spread = whole.spread.index_select(0, picked);
   part.distance = whole.distance.index_select(0, members);
   part.prior = whole.prior;
+  if (whole.presence.defined()) part.presence = whole.presence.index_select(1, members);
+  part.presence_prior = whole.presence_prior;
   return part;
 }
 

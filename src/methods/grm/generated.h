@@ -11,14 +11,14 @@ namespace grm {
 class GeneratedSamples {
  public:
   explicit GeneratedSamples(const torch::Tensor& h) : h_(h) {}
-  void add(const GeneratedEdges& edges, const torch::Tensor& z);
+  void add(const GeneratedEdges& edges, const GeneratedNodes& nodes, const torch::Tensor& z);
   /// `nodes`: the rows' ids in the domain graph; `centre`: the row of the classified node, or -1.
-  GeneratedGraph graph(const torch::Tensor& nodes, int64_t centre, double prior) const;
+  GeneratedGraph graph(const torch::Tensor& nodes, int64_t centre, const GrmOptions& options) const;
 
  private:
   torch::Tensor h_;
   AdjacencyPtr pairs_;
-  std::vector<torch::Tensor> weights_;
+  std::vector<torch::Tensor> weights_, presence_;
   torch::Tensor distance_;  // sum over the samples
 };
 

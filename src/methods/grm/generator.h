@@ -60,26 +60,43 @@ struct GeneratedEdges {
   torch::Tensor kl;       // [pairs] KL of the weight against the prior theta
 };
 
+/// The generated nodes; undefined where every node stays as it is.
+struct GeneratedNodes {
+  torch::Tensor presence;  // [rows] p_i = sigmoid(w_p . z_i + b_p)
+  torch::Tensor kl;        // [rows] KL(Bernoulli(p_i) || Bernoulli(theta_p))
+
+  /// Row i times p_i.
+  torch::Tensor gated(const torch::Tensor& rows) const {
+    return presence.defined() ? rows * presence.unsqueeze(1) : rows;
+  }
+};
+
 /// What a batch is classified as.
 struct Classified {
   torch::Tensor logits;   // [rows, classes], per node
   torch::Tensor edge_kl;  // [graphs]: KL of the generated edges of each G; undefined if not asked
+  GeneratedNodes nodes;
 };
 
 /// The decoder and classifier: f_x (Eq. 5), f_e (Eq. 6) and the 2-layer GCN on what they generate.
+/// Where nodes are generated too, a message from j weighs p_j ehat_ij; degrees stay those of ehat,
+/// so p_j scales the rows that enter a product and the products are the same.
 class Decoder {
  public:
   Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t features, int64_t classes);
 
   GeneratedEdges edges(const torch::Tensor& z, const AdjacencyPtr& pairs) const;
+  GeneratedNodes nodes(const torch::Tensor& z) const;
   /// Node logits [rows, classes] of the classifier on the generated graph. The feature decoder and
   /// the classifier's first map compose, z (W_x W_1) + b_x W_1, so xhat itself is never written.
   /// `counted`: as in BatchNorm::forward.
-  torch::Tensor classify(const torch::Tensor& z, const GeneratedEdges& edges, nn::Pass& pass,
+  torch::Tensor classify(const torch::Tensor& z, const GeneratedEdges& edges,
+                         const GeneratedNodes& nodes, nn::Pass& pass,
                          const torch::Tensor& counted = {});
   /// The same on edges over all pairs of each graph, which stay in cache.
   Classified classify_all_pairs(const torch::Tensor& z, const ops::GeneratedTiles& graphs,
-                                bool with_kl, nn::Pass& pass, const torch::Tensor& counted = {});
+                                const GeneratedNodes& nodes, bool with_kl, nn::Pass& pass,
+                                const torch::Tensor& counted = {});
 
  private:
   /// z (W_x W_1) + b_x W_1.
@@ -88,11 +105,12 @@ class Decoder {
   torch::Tensor with_skip(const torch::Tensor& logits, const torch::Tensor& z) const;
 
   bool normalised_, mean_kl_;
-  double dropout_, theta_;
-  nn::Linear feature_map_;  // f_x
-  nn::Linear edge_map_;     // f_e
+  double dropout_, theta_, presence_prior_;
+  nn::Linear feature_map_;   // f_x
+  nn::Linear edge_map_;      // f_e
+  nn::Linear presence_map_;  // w_p, b_p; undefined: no generated nodes
   nn::GcnLayer first_, second_;
-  nn::BatchNorm batch_norm_;
+  nn::BatchNorm batch_norm_;   // empty with batch_norm = false
   torch::Tensor skip_weight_;  // [latent, classes]; undefined: nothing skips
 };
 

@@ -1,6 +1,7 @@
 // GRM on sets of graphs: every graph is a G and its own domain. V_i^D lies inside the graph, h_i is
-// the mean of mu over it, and a graph's logits are the mean over its nodes; all equations are those
-// of the node level (model.cpp). This file draws batches, takes steps and averages over samples.
+// the mean of mu over it, and a graph's logits are pooled from those of its nodes (`pooling`; paper:
+// their mean; with generated nodes o_i counts as p_i o_i); all equations are those of the node level
+// (model.cpp). This file draws batches, takes steps and averages over samples.
 #include <torch/types.h>
 
 #include <algorithm>
@@ -39,8 +40,7 @@ class GraphGrm final : public Method {
     const Domain& domain = view_.training.front();
     const std::vector<torch::Tensor> batches = graph_level::epoch_batches(
         domain.labels.loss, options_.batch, rng_.stream("batches", epoch));
-    const char* names[5] = {"total", "supervision", "latent_kl", "edge_kl", "invariance"};
-    std::vector<torch::Tensor> values;  // five for each step, read at the end
+    std::vector<torch::Tensor> values;  // the terms of each step, read at the end
     for (size_t step = 0; step < batches.size(); ++step) {
       nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, step));
       const PreparedBatch g = model_.prepare(domain.graph, batches[step], /*for_loss=*/true);
@@ -53,23 +53,17 @@ class GraphGrm final : public Method {
       const torch::Tensor y = domain.labels.y.index_select(0, batches[step]);
       optimiser_.zero_grad();
       const GrmTerms terms = model_.losses(g, eps, view_.loss, y, pass);
-      const torch::Tensor total = terms.total(options_);
+      const torch::Tensor total = terms.total(options_, options_.gamma(epoch));
       const Stage stage("backward");
       total.backward();
       optimiser_.step();
-      for (const torch::Tensor& value :
-           {total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}) {
-        values.push_back(value.detach());
-      }
+      for (const torch::Tensor& value : terms.values(total)) values.push_back(value);
     }
-    double sums[5] = {};
+    std::vector<double> sums(term_names(options_).size());
     const std::vector<double> read = read_scalars(values);
-    for (size_t k = 0; k < read.size(); ++k) sums[k % 5] += read[k];
-    std::vector<LossTerm> means;
-    for (int k = 0; k < 5; ++k) {
-      means.push_back({names[k], sums[k] / static_cast<double>(batches.size())});
-    }
-    return means;
+    for (size_t k = 0; k < read.size(); ++k) sums[k % sums.size()] += read[k];
+    for (double& sum : sums) sum /= static_cast<double>(batches.size());
+    return named_terms(options_, sums);
   }
 
   torch::Tensor logits(const Graph& set, const torch::Tensor& items) override {
@@ -95,13 +89,13 @@ class GraphGrm final : public Method {
 
   void forget_graphs() override { model_.forget_graphs(); }
 
-  /// The generated weight of every observed edge.
+  /// The generated weight of every observed edge; p_i p_j where nodes are generated.
   torch::Tensor edge_scores(const Graph& set, const torch::Tensor& items) override {
     if (items.numel() == 0) return torch::empty({0}, torch::kFloat32);
     return by_chunks(
         set, items,
         [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass&) {
-          return model_.observed_weights(g, z);
+          return model_.observed_scores(g, z);
         },
         [](const torch::Tensor& each) {
           torch::Tensor sum = each[0];
@@ -121,9 +115,9 @@ class GraphGrm final : public Method {
     for (int64_t s = 0; s < passes(); ++s) {
       const torch::Tensor z =
           GrmModel::sample(q, noisy() ? noise(g.batch, ids, s) : torch::Tensor());
-      samples.add(model_.generate(g, z), z);
+      samples.add(model_.generate(g, z), model_.generated_nodes(z), z);
     }
-    return samples.graph(g.batch.nodes, -1, options_.theta);
+    return samples.graph(g.batch.nodes, -1, options_);
   }
 
   nn::ParameterSet& parameters() override { return set_; }

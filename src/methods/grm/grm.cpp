@@ -3,6 +3,9 @@
 //   G -> Q(Z|G) -> z -> (xhat, ehat) -> classifier     generator g and classifier f
 //   L = L_s + alpha (KL_z + KL_e) + beta L_d           supervision, regularisation, invariance
 //
+// Ours: generated nodes (`presence`), p_i = sigmoid(w_p . z_i + b_p), p_j ehat_ij in messages from
+// j, and L gains gamma KL_p, KL_p = mean_i KL(Bernoulli(p_i) || Bernoulli(theta_p)).
+//
 // The equations are in generator.h / encoder.cpp / decoder.cpp (Eq. 4 to 6), losses.cpp (L_r, L_d)
 // and model.cpp (how they are put together); this file draws batches and takes steps.
 #include <torch/types.h>
@@ -46,14 +49,14 @@ class Grm final : public Method {
       steps_.run(
           {epoch, at}, [&](nn::Step& step) { train_step(step, steps); }, targets_in(at, steps));
     }
-    std::vector<double> sums(5);
+    std::vector<double> sums(term_names(options_).size());
     const double share = 1.0 / static_cast<double>(view_.training.size());
     for (const std::vector<double>& values : steps_.read()) {
       for (size_t k = 0; k < values.size(); ++k) {
-        sums[k % 5] += values[k] * share / static_cast<double>(steps);
+        sums[k % sums.size()] += values[k] * share / static_cast<double>(steps);
       }
     }
-    return named(sums);
+    return named_terms(options_, sums);
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
@@ -88,9 +91,9 @@ class Grm final : public Method {
     GeneratedSamples samples(model_.domain_representation(graph, domain, g, q, pass));
     for (int64_t s = 0; s < std::max<int64_t>(evaluation_samples(), 1); ++s) {
       const torch::Tensor z = GrmModel::sample(q, evaluation_noise(s, 0, g.batch.rows()));
-      samples.add(model_.generate(g, z), z);
+      samples.add(model_.generate(g, z), model_.generated_nodes(z), z);
     }
-    const GeneratedGraph all = samples.graph(g.batch.nodes, whole ? item : 0, options_.theta);
+    const GeneratedGraph all = samples.graph(g.batch.nodes, whole ? item : 0, options_);
     return whole ? two_hops(all, kExplainedNodes) : all;
   }
 
@@ -98,14 +101,6 @@ class Grm final : public Method {
   std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
 
  private:
-  static std::vector<LossTerm> named(const std::vector<double>& sums) {
-    return {{"total", sums[0]},
-            {"supervision", sums[1]},
-            {"latent_kl", sums[2]},
-            {"edge_kl", sums[3]},
-            {"invariance", sums[4]}};
-  }
-
   // Whether ego-nets can be drawn on a GPU.
   static bool draws_on_device(const GrmOptions& options, const torch::Device& device) {
     return device.is_cuda() && options.scope == Scope::ego && DeviceNets::fit(options.fanout) &&
@@ -121,17 +116,18 @@ class Grm final : public Method {
 
   void train_step(nn::Step& step, int64_t steps) {
     optimiser_.zero_grad();
-    std::vector<torch::Tensor> values;  // five for each domain
+    std::vector<torch::Tensor> values;  // the terms of each domain
+    torch::Tensor gamma;
+    if (options_.gates()) {
+      gamma = step.number([this](const nn::When& when) { return options_.gamma(when.epoch); });
+    }
     for (size_t d = 0; d < view_.training.size(); ++d) {
       const GrmTerms terms = domain_losses(step, steps, d);
-      const torch::Tensor total = terms.total(options_);
+      const torch::Tensor total = terms.total(options_, gamma);
       const double share = 1.0 / static_cast<double>(view_.training.size());
       const Stage stage("backward");
       (total * share).backward();
-      for (const torch::Tensor& value :
-           {total, terms.supervision, terms.latent_kl, terms.edge_kl, terms.invariance}) {
-        values.push_back(value.detach());
-      }
+      for (const torch::Tensor& value : terms.values(total)) values.push_back(value);
     }
     step.take(optimiser_);
     step.report(values);

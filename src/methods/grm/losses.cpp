@@ -7,9 +7,47 @@
 
 namespace grm {
 
-torch::Tensor GrmTerms::total(const GrmOptions& options) const {
-  return supervision + options.effective_alpha() * (latent_kl + edge_kl) +
-         options.effective_beta() * invariance;
+namespace {
+
+torch::Tensor without_presence(const GrmTerms& terms, const GrmOptions& options) {
+  return terms.supervision + options.effective_alpha() * (terms.latent_kl + terms.edge_kl) +
+         options.effective_beta() * terms.invariance;
+}
+
+}  // namespace
+
+torch::Tensor GrmTerms::total(const GrmOptions& options, double gamma) const {
+  const torch::Tensor sum = without_presence(*this, options);
+  return presence_kl.defined() ? sum + gamma * presence_kl : sum;
+}
+
+torch::Tensor GrmTerms::total(const GrmOptions& options, const torch::Tensor& gamma) const {
+  const torch::Tensor sum = without_presence(*this, options);
+  return presence_kl.defined() ? sum + gamma.to(presence_kl.scalar_type()) * presence_kl : sum;
+}
+
+std::vector<torch::Tensor> GrmTerms::values(const torch::Tensor& total) const {
+  std::vector<torch::Tensor> all = {total, supervision, latent_kl, edge_kl, invariance};
+  if (presence_kl.defined()) all.push_back(presence_kl);
+  for (torch::Tensor& each : all) each = each.detach();
+  return all;
+}
+
+std::vector<std::string> term_names(const GrmOptions& options) {
+  std::vector<std::string> names = {"total", "supervision", "latent_kl", "edge_kl", "invariance"};
+  if (options.gates()) names.push_back("presence_kl");
+  return names;
+}
+
+std::vector<LossTerm> named_terms(const GrmOptions& options, const std::vector<double>& values) {
+  const std::vector<std::string> names = term_names(options);
+  std::vector<LossTerm> terms;
+  for (size_t k = 0; k < names.size(); ++k) terms.push_back({names[k], values[k]});
+  return terms;
+}
+
+torch::Tensor presence_kl(const GraphBatch& batch, const torch::Tensor& per_node) {
+  return ops::segment_mean(batch.node_offsets, per_node).mean();
 }
 
 torch::Tensor latent_kl(const GraphBatch& batch, const torch::Tensor& per_node,

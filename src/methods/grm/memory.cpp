@@ -52,7 +52,8 @@ double row_floats(const GrmOptions& o, bool gathered) {
     floats += 2 * l;
   }
   floats += 6 * l + static_cast<double>(o.edge_width) + h * (3 + dropped);  // z, f_e, classifier
-  return floats + 4 * l;                                                    // gradients in passing
+  if (o.gates()) floats += h + 4;  // what enters the first product before it is gated; p, KL
+  return floats + 4 * l;           // gradients in passing
 }
 
 // One step on a training domain.

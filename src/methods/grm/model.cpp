@@ -4,6 +4,7 @@
 
 #include "core/stages.h"
 #include "nn/activation.h"
+#include "nn/backbones.h"
 #include "nn/losses.h"
 #include "ops/latent.h"
 #include "ops/sparse.h"
@@ -24,7 +25,7 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
       const std::string name = names[k];
       InputGcn& gcn = input_gcn_[k];
       gcn.first = nn::GcnLayer(set, name + ".first", features, options.hidden);
-      gcn.norm = nn::BatchNorm(set, name + ".norm", options.hidden);
+      if (options.batch_norm) gcn.norm = nn::BatchNorm(set, name + ".norm", options.hidden);
       gcn.second = nn::GcnLayer(set, name + ".second", options.hidden, options.hidden);
     }
     input_width = 2 * options.hidden;
@@ -37,10 +38,10 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
   encoder_ = std::make_unique<Encoder>(set, options, input_width);
 }
 
-torch::Tensor GrmModel::input_gcn(int which, const DomainView& view, nn::Pass& pass) {
+torch::Tensor GrmModel::input_gcn(int which, const Features& x, const nn::Propagation& p,
+                                  nn::Pass& pass) {
   InputGcn& gcn = input_gcn_[which];
-  const nn::Propagation& p = view.propagation;
-  const torch::Tensor first = p.apply(ops::feature_linear(view.graph.x, gcn.first.weight));
+  const torch::Tensor first = p.apply(ops::feature_linear(x, gcn.first.weight));
   const torch::Tensor hidden =
       nn::norm_relu_dropout(gcn.norm, first, gcn.first.bias, options_.dropout, pass);
   return gcn.second.forward(hidden, p);
@@ -53,11 +54,12 @@ DomainEncoding GrmModel::encode_domain(const Graph& graph, nn::Pass& pass) {
 DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
   const Stage stage("encode");
   DomainEncoding domain;
+  const Features x = nn::drop_features(view.graph.x, options_.input_dropout, pass, device_);
   if (options_.concat()) {
-    domain.input.node = input_gcn(0, view, pass);
-    domain.input.domain = view.influence->mean(input_gcn(1, view, pass));
+    domain.input.node = input_gcn(0, x, view.propagation, pass);
+    domain.input.domain = view.influence->mean(input_gcn(1, x, view.propagation, pass));
   } else {
-    domain.input.features = view.graph.x;
+    domain.input.features = x;
   }
   if (graph_encoder_) {
     nn::GraphInput input;
@@ -150,19 +152,38 @@ torch::Tensor GrmModel::observed_weights(const PreparedBatch& g, const torch::Te
   return decoder_.edges(z, g.batch.edges).weights;
 }
 
+torch::Tensor GrmModel::observed_scores(const PreparedBatch& g, const torch::Tensor& z) const {
+  const torch::Tensor p = generated_nodes(z).presence;
+  if (!p.defined()) return observed_weights(g, z);
+  const auto [source, target] = edge_list(*g.batch.edges);
+  return select_rows(p, source) * select_rows(p, target);
+}
+
+torch::Tensor GrmModel::pooled(const torch::Tensor& offsets, const GeneratedNodes& nodes,
+                               const torch::Tensor& logits) const {
+  // Without presence (an ablation) every node weighs the same.
+  const bool weighted = options_.pooling == nn::Pooling::weighted;
+  if (weighted && !nodes.presence.defined()) return ops::segment_mean(offsets, logits);
+  return nn::pool(options_.pooling, offsets, logits, nodes.presence);
+}
+
 Classified GrmModel::classify(const PreparedBatch& g, const torch::Tensor& z, bool with_kl,
                               nn::Pass& pass) {
   const Stage stage("classify");
   Classified result;
+  const GeneratedNodes nodes = generated_nodes(z);
   if (options_.edge_support == EdgeSupport::all) {
-    result = decoder_.classify_all_pairs(z, g.graphs, with_kl, pass, g.batch.counted);
+    result = decoder_.classify_all_pairs(z, g.graphs, nodes, with_kl, pass, g.batch.counted);
   } else {
     const GeneratedEdges edges = generate(g, z);
-    result.logits = decoder_.classify(z, edges, pass, g.batch.counted);
+    result.logits = decoder_.classify(z, edges, nodes, pass, g.batch.counted);
     if (with_kl) result.edge_kl = edge_kl(g.batch, edges, options_);
   }
+  result.nodes = nodes;
   if (options_.scope == Scope::whole) return result;
-  if (g.own || options_.readout == Readout::mean) {
+  if (g.own) {
+    result.logits = pooled(g.batch.node_offsets, nodes, result.logits);
+  } else if (options_.readout == Readout::mean) {
     result.logits = ops::segment_mean(g.batch.node_offsets, result.logits);
   } else {
     const torch::Tensor centres = g.batch.node_offsets.narrow(0, 0, g.batch.graphs);
@@ -192,12 +213,13 @@ GrmTerms GrmModel::losses(const DomainView& view, const PreparedBatch& g, const 
       view.around ? encode_part(view, g, pass) : encode_domain(view, pass);
   const Posterior q = posterior(domain, g, pass);
   const auto [z, per_node_kl] = ops::latent_sample(q.heads, q.log_sigma_bias, eps);
-  const auto [logits, per_graph_kl] = classify(g, z, /*with_kl=*/true, pass);
+  const Classified out = classify(g, z, /*with_kl=*/true, pass);
   GrmTerms terms;
-  terms.supervision =
-      nn::supervised_loss(loss, items.defined() ? ops::gather_rows(logits, items) : logits, y);
+  terms.supervision = nn::supervised_loss(
+      loss, items.defined() ? ops::gather_rows(out.logits, items) : out.logits, y);
   terms.latent_kl = latent_kl(g.batch, per_node_kl, options_);
-  terms.edge_kl = per_graph_kl.mean();
+  terms.edge_kl = out.edge_kl.mean();
+  if (out.nodes.kl.defined()) terms.presence_kl = presence_kl(g.batch, out.nodes.kl);
   const DomainRows rows = domain_rows(view, domain, g, q, pass);
   terms.invariance = g.invariance
                          ? invariance_loss(g.invariance->offsets, rows.h,

@@ -62,10 +62,15 @@ class GrmModel {
   Posterior posterior(const DomainEncoding& domain, const PreparedBatch& g, const nn::Pass& pass);
   /// z = mu + sigma eps; mu itself if eps is undefined.
   static torch::Tensor sample(const Posterior& q, const torch::Tensor& eps);
+  /// The generated nodes of the rows of a batch.
+  GeneratedNodes generated_nodes(const torch::Tensor& z) const { return decoder_.nodes(z); }
   /// The generated edges over the pairs that `edge_support` names.
   GeneratedEdges generate(const PreparedBatch& g, const torch::Tensor& z);
   /// The generated weights [nnz] of the observed edges of a batch.
   torch::Tensor observed_weights(const PreparedBatch& g, const torch::Tensor& z) const;
+  /// What an edge counts for in an explanation, [nnz]: p_i p_j of its ends where nodes are
+  /// generated, else its weight.
+  torch::Tensor observed_scores(const PreparedBatch& g, const torch::Tensor& z) const;
   /// Generates the graphs of a batch and classifies them: logits per graph (ego-nets, graph level)
   /// or per node (whole), and if wanted the KL of the edges of each graph.
   Classified classify(const PreparedBatch& g, const torch::Tensor& z, bool with_kl, nn::Pass& pass);
@@ -89,7 +94,10 @@ class GrmModel {
                   const torch::Tensor& y, nn::Pass& pass);
 
  private:
-  torch::Tensor input_gcn(int which, const DomainView& view, nn::Pass& pass);
+  /// Graph level: the logits of each graph from those of its nodes.
+  torch::Tensor pooled(const torch::Tensor& offsets, const GeneratedNodes& nodes,
+                       const torch::Tensor& logits) const;
+  torch::Tensor input_gcn(int which, const Features& x, const nn::Propagation& p, nn::Pass& pass);
   /// h_i of row i is row index[i] of h, or row i.
   struct DomainRows {
     torch::Tensor h, index;

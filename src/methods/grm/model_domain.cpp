@@ -7,6 +7,7 @@
 #include "core/stages.h"
 #include "grm/core/error.h"
 #include "methods/grm/model.h"
+#include "nn/backbones.h"
 #include "ops/sparse.h"
 
 namespace grm {
@@ -58,7 +59,8 @@ DomainEncoding GrmModel::encode_part(const DomainView& view, const PreparedBatch
   domain.nodes = std::get<0>(at::_unique(torch::cat({g.batch.nodes, members})));
   note_size("local nodes", static_cast<double>(domain.nodes.numel()));
   note_size("influence members", static_cast<double>(members.numel()));
-  domain.input.features = pick_rows(view.graph.x, domain.nodes);
+  domain.input.features = nn::drop_features(pick_rows(view.graph.x, domain.nodes),
+                                            options_.input_dropout, pass, device_);
   domain.transformed = encoder_->transform(domain.input);
   if (encoder_->local()) domain.local = encoder_->posterior(domain.transformed, {}, pass);
   return domain;

@@ -20,6 +20,7 @@ void GrmOptions::declare(OptionList& list) {
   declare_encoder(list,
                   {EncoderKind::gcn2, EncoderKind::gcn1, EncoderKind::mlp, EncoderKind::linear});
   declare_decoder(list);
+  declare_presence(list);
   list.choice("readout", readout,
               "an ego-net's logits: those of its target node, or the mean over its nodes");
   declare_losses(list);
@@ -48,6 +49,10 @@ void GraphGrmOptions::declare(OptionList& list) {
   list.add("gin_hidden", gin_hidden, {1, 65536}, "encoder = gin: width of its layers");
   list.add("gin_virtual_node", gin_virtual_node, "encoder = gin: a virtual node for each graph");
   declare_decoder(list);
+  declare_presence(list);
+  list.choice("pooling", pooling,
+              "how the node logits o_i become a graph's, with presence p_i o_i; weighted: sum p_i "
+              "o_i / sum p_i (needs presence)");
   declare_losses(list);
   declare_influence(list);
   declare_optimiser(list);
@@ -77,9 +82,24 @@ void GrmOptions::declare_decoder(OptionList& list) {
               "plain sum of the published code");
   list.add("hidden", hidden, {1, 65536}, "hidden width of the classifier and of the input GCNs");
   list.add("dropout", dropout, {0, 0.99}, "dropout after the first layer of each GCN");
+  list.add("input_dropout", input_dropout, {0, 0.99},
+           "share of the input features dropped while training");
+  list.add("batch_norm", batch_norm,
+           "batch normalisation in classifier, input GCNs and GIN (the encoder's: encoder_norm)");
   list.choice("skip", skip,
               "what a node's logits get besides the classifier's (paper: nothing): a linear map of "
               "its own z, past the generated graph");
+}
+
+void GrmOptions::declare_presence(OptionList& list) {
+  list.choice("presence", presence,
+              "generated nodes: none (paper), or a gate p_i in (0, 1) on all that node i says");
+  list.add("presence_weight", presence_weight, {0, 1e6},
+           "weight gamma of the KL of the presences, beside alpha");
+  list.add("presence_prior", presence_prior, {1e-6, 1 - 1e-6},
+           "prior probability theta_p that a node is present");
+  list.add("presence_warm_up", presence_warm_up, {0, 1e7},
+           "epochs in which gamma grows from 0 to its value");
 }
 
 void GrmOptions::declare_losses(OptionList& list) {
@@ -94,7 +114,8 @@ void GrmOptions::declare_losses(OptionList& list) {
               "h_i from one encoder pass over the domain graph, or from a pass over the subgraph "
               "induced by each V_i^D");
   list.choice("ablation", ablation,
-              "train without the regularisation loss, the invariance loss, or the sampling");
+              "train without the regularisation loss, the invariance loss, the sampling, or the "
+              "presence of nodes");
 }
 
 void GrmOptions::declare_influence(OptionList& list) {
@@ -127,9 +148,19 @@ void GrmOptions::check() const {
          "method.encoder = gin encodes whole graphs; method.domain_encoding = exact needs an "
          "encoder of one or two layers (gcn2, gcn1)");
   }
+  if (pooling == nn::Pooling::weighted && presence == Presence::none) {
+    fail(ErrorKind::config,
+         "method.pooling = weighted weighs nodes by their presence; set method.presence = gate");
+  }
   if (fanout.empty() && scope == Scope::ego) {
     fail(ErrorKind::config, "method.fanout is empty; give one number per hop, as in [20, 0]");
   }
+}
+
+double GrmOptions::gamma(int64_t epoch) const {
+  if (!gates() || ablation == Ablation::regularisation) return 0.0;
+  if (epoch > presence_warm_up) return presence_weight;
+  return presence_weight * static_cast<double>(epoch - 1) / static_cast<double>(presence_warm_up);
 }
 
 nn::GraphEncoderOptions GrmOptions::gin() const {
@@ -138,6 +169,7 @@ nn::GraphEncoderOptions GrmOptions::gin() const {
   gin.hidden = gin_hidden;
   gin.dropout = dropout;
   gin.virtual_node = gin_virtual_node;
+  gin.batch_norm = batch_norm;
   return gin;
 }
 

@@ -26,9 +26,13 @@ enum class Reduction { mean, sum };
 GRM_WORDS(Reduction, "mean", "sum")
 enum class DomainPass { pooled, exact };
 GRM_WORDS(DomainPass, "pooled", "exact")
-/// What is left out: the regularisation loss, the invariance loss, or the sampling.
-enum class Ablation { none, regularisation, invariance, sampling };
-GRM_WORDS(Ablation, "none", "R", "I", "V")
+/// Whether the generator decides about nodes, too: a gate p_i in (0, 1) for each.
+enum class Presence { none, gate };
+GRM_WORDS(Presence, "none", "gate")
+/// What is left out: the regularisation loss, the invariance loss, the sampling, or the presence of
+/// nodes.
+enum class Ablation { none, regularisation, invariance, sampling, presence };
+GRM_WORDS(Ablation, "none", "R", "I", "V", "P")
 enum class InfluenceSearch { automatic, exact, sampled, local };
 GRM_WORDS(InfluenceSearch, "auto", "exact", "sampled", "local")
 
@@ -51,16 +55,23 @@ struct GrmOptions : MethodOptions {
   int64_t decoder_width = 128;
   int64_t edge_width = 128;
   EdgeSupport edge_support = EdgeSupport::all;
+  Presence presence = Presence::none;
   // Classifier.
   nn::Conv conv = nn::Conv::kipf;
   int64_t hidden = 128;
   double dropout = 0.3;
+  double input_dropout = 0.0;
+  bool batch_norm = true;
   Readout readout = Readout::centre;
   Skip skip = Skip::none;
+  nn::Pooling pooling = nn::Pooling::mean;  // graph level
   // Losses.
   double alpha = 1e-3;
   double beta = 0.1;
   double theta = 0.5;
+  double presence_weight = 0.01;
+  double presence_prior = 0.3;
+  int64_t presence_warm_up = 0;
   Reduction pair_reduction = Reduction::mean;
   Reduction latent_reduction = Reduction::sum;
   DomainPass domain_encoding = DomainPass::pooled;
@@ -89,6 +100,10 @@ struct GrmOptions : MethodOptions {
   double effective_alpha() const { return ablation == Ablation::regularisation ? 0.0 : alpha; }
   double effective_beta() const { return ablation == Ablation::invariance ? 0.0 : beta; }
   bool stochastic() const { return ablation != Ablation::sampling; }
+  /// Whether there are generated nodes.
+  bool gates() const { return presence == Presence::gate && ablation != Ablation::presence; }
+  /// The weight gamma of KL_p in an epoch (1, 2, ...): it grows from 0 while nodes warm up.
+  double gamma(int64_t epoch) const;
   /// V_i^D is needed by the concatenated encoder input and by the invariance loss.
   bool concat() const { return encoder_input == EncoderReads::concat; }
   /// Whether any layer before the generated graph needs the operator of the observed edges.
@@ -108,13 +123,14 @@ struct GrmOptions : MethodOptions {
   double targets(const DomainShape& domain, int64_t steps) const;
   void declare_encoder(OptionList& list, const std::vector<EncoderKind>& kinds);
   void declare_decoder(OptionList& list);
+  void declare_presence(OptionList& list);
   void declare_losses(OptionList& list);
   void declare_influence(OptionList& list);
   void declare_optimiser(OptionList& list);
 };
 
-/// On sets of graphs: batches of 32 graphs, the mean of the node logits is a graph's. What concerns
-/// ego-nets, large domain graphs and the readout is left out.
+/// On sets of graphs: batches of 32 graphs, the node logits are pooled to a graph's. What concerns
+/// ego-nets and large domain graphs is left out.
 struct GraphGrmOptions : GrmOptions {
   GraphGrmOptions();
   void declare(OptionList& list);

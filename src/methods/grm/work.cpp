@@ -100,6 +100,7 @@ WorkCount step_work(const GrmOptions& o, const GraphShape& graph, const BatchSha
   c.product("classifier maps", dz, width, h, 3);  // W_x W_1
   c.product("classifier maps", b.rows, dz, h, 3);
   c.product("classifier maps", b.rows, h, classes, 3);
+  if (o.gates()) c.product("presence", b.rows, dz, 1, 3);
   if (o.skip == Skip::latent) c.product("skip", b.rows, dz, classes, 3);
   if (o.edge_support == EdgeSupport::all && o.scope != Scope::whole) {
     generated_tiles(c, o, b, classes);
