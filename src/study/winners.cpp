@@ -16,13 +16,35 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+// What an option has that a configuration does not write down: its default.
+std::string unwritten(const std::string& config, const std::string& key) {
+  const size_t dot = key.find('.');
+  const std::string section = key.substr(0, dot);
+  const ConfigHead head = config_head(config, "a trial");
+  const MethodChoice method(head.method, head.preset, head.dataset);
+  TrainOptions train;
+  OptionList train_list;
+  train.declare(train_list);
+  const OptionList& list = section == "method" ? method.options() : train_list;
+  for (const Option& o : list.options()) {
+    if (o.key == key.substr(dot + 1)) return o.default_value;
+  }
+  return "";  // an option of another program
+}
+
 std::vector<Setting> difference(const std::string& from, const std::string& to) {
   std::vector<Setting> list;
-  const std::map<std::string, std::string> before = config_values(from);
-  for (const auto& [key, value] : config_values(to)) {
+  const std::map<std::string, std::string> before = config_values(from), after = config_values(to);
+  for (const auto& [key, value] : after) {
     if (key == ".seed") continue;
     const auto old = before.find(key);
-    if (old == before.end() || old->second != value) list.push_back({key, value, ""});
+    const std::string was = old == before.end() ? unwritten(from, key) : old->second;
+    if (was != value) list.push_back({key, value, ""});
+  }
+  for (const auto& [key, value] : before) {
+    if (after.count(key) == 0 && unwritten(to, key) != value) {
+      list.push_back({key, unwritten(to, key), ""});
+    }
   }
   return list;
 }

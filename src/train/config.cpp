@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -58,6 +59,39 @@ Section section_named(const std::string& word) {
   if (const std::optional<Section> section = grm::value_of<Section>(word)) return *section;
   fail(ErrorKind::config, "'{}' is not a section{}; the sections are dataset, method, train", word,
        did_you_mean(word, words_of(Section{})));
+}
+
+// Options that came after the first runs were recorded. Those of a line are left out where all of
+// them have their defaults: runs of programs that did not know them keep their text. "grm.x" is an
+// option of that method alone.
+const std::vector<std::vector<std::string>>& later_options() {
+  static const std::vector<std::vector<std::string>> groups = {
+      {"input_dropout"},
+      {"pool"},
+      {"grm.pooling"},
+      {"grm.batch_norm"},
+      {"presence", "presence_weight", "presence_prior", "presence_warm_up"},
+      {"validate_on"},
+      {"average", "average_decay", "average_start"}};
+  return groups;
+}
+
+// The keys of a list that its owner's text leaves out.
+std::set<std::string> untouched_later_options(const OptionList& list, const std::string& owner) {
+  std::set<std::string> out;
+  for (const std::vector<std::string>& group : later_options()) {
+    std::set<std::string> members;
+    bool touched = false;
+    for (const Option& o : list.options()) {
+      const bool member = std::count(group.begin(), group.end(), o.key) > 0 ||
+                          std::count(group.begin(), group.end(), owner + "." + o.key) > 0;
+      if (!member) continue;
+      members.insert(o.key);
+      touched = touched || o.get() != o.default_value;
+    }
+    if (!touched) out.insert(members.begin(), members.end());
+  }
+  return out;
 }
 
 void append_values(std::string& text, const OptionList& list, const std::set<std::string>& but) {
@@ -117,9 +151,10 @@ std::string RunConfig::to_toml(int64_t seed) const {
   append_values(text, dataset.options(), {});
   text += fmt::format("\n[method]\nname = {}\npreset = {}\n", toml_string(method_name()),
                       toml_string(method.preset()));
-  append_values(text, method.options(), {});
+  append_values(text, method.options(), untouched_later_options(method.options(), method_name()));
   text += "\n[train]\n";
-  std::set<std::string> silent = {"seeds", "first_seed", "checkpoint_seconds"};
+  std::set<std::string> silent = untouched_later_options(train_options_, "train");
+  silent.insert({"seeds", "first_seed", "checkpoint_seconds"});
   if (train.device == TrainOptions{}.device) silent.insert("device");
   if (train.calibrate) silent.insert("calibrate");
   append_values(text, train_options_, silent);

@@ -9,6 +9,31 @@
 namespace grm {
 namespace {
 
+// Recorded runs are found by their text: an option that came later must not change it.
+TEST(Config, OptionsThatCameLaterAreWrittenWhereTheyAreUsed) {
+  RunConfig node("sbm", "grm");
+  const std::string before = node.to_toml(1);
+  for (const char* key : {"presence", "input_dropout", "batch_norm", "validate_on", "average"}) {
+    EXPECT_EQ(before.find(key), std::string::npos) << key;
+  }
+  node.set("method.presence", "gate");
+  node.set("train.average", "ema");
+  const std::string text = node.to_toml(1);
+  for (const char* line : {"presence = \"gate\"", "presence_weight = 0.01", "presence_prior = 0.3",
+                           "average = \"ema\"", "average_decay = 0.9"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  }
+  EXPECT_EQ(text.find("validate_on"), std::string::npos);
+  EXPECT_EQ(config_from_toml(text, "x").to_toml(1), text);
+  EXPECT_EQ(config_from_toml(before, "x").to_toml(1), before);
+  // What others had before stays in their text.
+  const std::string rival = RunConfig("spmotif", "erm").to_toml(1);
+  EXPECT_NE(rival.find("pooling = "), std::string::npos);
+  EXPECT_NE(rival.find("batch_norm = "), std::string::npos);
+  EXPECT_EQ(rival.find("pool = "), std::string::npos);
+  EXPECT_EQ(RunConfig("spmotif", "grm").to_toml(1).find("pooling"), std::string::npos);
+}
+
 std::string message_of(const std::string& toml) {
   try {
     config_from_toml(toml, "file.toml");

@@ -61,7 +61,8 @@ class RunConfig {
 
   /// The configuration as TOML, without what does not change a run's result (number of seeds,
   /// checkpoint interval). Equal text means equal runs. The device is named where it is not the
-  /// CPU, calibration where it is off: runs of versions that did not know them keep their text.
+  /// CPU, calibration where it is off, options that came later where they are used: runs of
+  /// versions that did not know them keep their text.
   std::string to_toml(int64_t seed) const;
 
   DatasetChoice dataset;
