@@ -7,6 +7,8 @@
 //   looks again and answers with an error. Assertions and assumptions are off here.
 // * Whether a letter beyond ASCII is a blank ends in "unreachable" for most of those that are none,
 //   as in a bare key with an umlaut. Here they are no blanks.
+#include <cstdint>
+
 #define TOML_HEADER_ONLY 0
 #pragma push_macro("NDEBUG")
 #undef NDEBUG

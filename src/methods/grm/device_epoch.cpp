@@ -21,8 +21,9 @@ constexpr int64_t kKeys = 2 + kDropoutKeys;
 }  // namespace
 
 bool DeviceEpoch::possible(const GrmOptions& options, const torch::Device& device) {
-  return device.is_cuda() && options.scope == Scope::ego && DeviceNets::fit(options.fanout) &&
-         options.invariance_nodes == 0 && options.influence != InfluenceSearch::local &&
+  return device.is_cuda() && !options.own_encoder() && options.scope == Scope::ego &&
+         DeviceNets::fit(options.fanout) && options.invariance_nodes == 0 &&
+         options.influence != InfluenceSearch::local &&
          (options.local_encoder() || options.domain_encoding == DomainPass::pooled);
 }
 
