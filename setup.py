@@ -21,13 +21,11 @@ VERSION = re.search(r"project\(grm VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt")
 class BuildWithCMake(build_ext):
     def run(self):
         build = Path(os.environ.get("GRM_BUILD", ROOT / "build-python")).resolve()
-        options = ["-DGRM_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}"]
-        if not (build / "CMakeCache.txt").exists():
-            options += ["-G", "Ninja", "-DGRM_BUILD_TESTS=OFF", "-DGRM_BUILD_BENCH=OFF"]
-        else:  # a folder that is configured keeps its Python
-            options = ["-DGRM_PYTHON=ON"]
-        options += shlex.split(os.environ.get("CMAKE_ARGS", ""))
-        subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True)
+        if not (build / "python" / "interpreter").exists():  # else it is configured for Python already
+            options = ["-G", "Ninja", "-DGRM_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}",
+                       "-DGRM_BUILD_TESTS=OFF", "-DGRM_BUILD_BENCH=OFF"]
+            options += shlex.split(os.environ.get("CMAKE_ARGS", ""))
+            subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True)
         subprocess.run(["cmake", "--build", build, "--target", "grm_python"], check=True)
         package = Path(self.build_lib) / "grm"
         package.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ WORDS = [("at::Tensor", "Tensor"), ("torch::Tensor", "Tensor"), ("grm._grm.", ""
 def signature(function):
     """(arguments) -> result, from the first line that pybind11 writes."""
     line = (function.__doc__ or "").strip().split("\n")[0]
-    found = re.match(r"\w+(\(.*\)) -> (.*)$", line)
+    found = re.match(r"\w*(\(.*\)) -> (.*)$", line)
     if not found:
         return "(*args: Any, **kwargs: Any) -> Any"
     text = f"{found.group(1)} -> {found.group(2)}"

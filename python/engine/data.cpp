@@ -90,8 +90,8 @@ Domain make(const std::string& name, const torch::Tensor& edge_index, const py::
     domain.graph.parts = parts;
   }
   const torch::Tensor pairs = edge_index.detach().to(torch::kCPU, torch::kInt64);
-  torch::Tensor own_y = torch::full({domain.graph.parts.defined() ? parts.numel() - 1 : nodes}, -1,
-                                    torch::kInt64);
+  torch::Tensor own_y =
+      torch::full({domain.graph.parts.defined() ? parts.numel() - 1 : nodes}, -1, torch::kInt64);
   const torch::Tensor given_y = tensor_or_none(y);
   if (given_y.defined()) {
     if (given_y.dim() != 1 || given_y.numel() != own_y.numel()) {
@@ -107,8 +107,7 @@ Domain make(const std::string& name, const torch::Tensor& edge_index, const py::
   const torch::Tensor attributes = tensor_or_none(edge_attr), weights = tensor_or_none(edge_weight);
   domain.item_names = std::move(item_names);
   const py::gil_scoped_release release;
-  const PackedEdges packed =
-      pack_edges(parts, pairs[0].contiguous(), pairs[1].contiguous());
+  const PackedEdges packed = pack_edges(parts, pairs[0].contiguous(), pairs[1].contiguous());
   domain.graph.edges = packed.edges;
   if (attributes.defined()) {
     if (attributes.dim() != 2 || attributes.size(0) != pairs.size(1)) {
@@ -200,8 +199,8 @@ py::dict shift(const Task& task, uint64_t seed) {
 py::list table_of_datasets() {
   py::list rows;
   for (const DatasetEntry& entry : datasets()) {
-    rows.append(py::make_tuple(entry.name, to_string(entry.level), entry.summary,
-                               entry.published_at));
+    rows.append(
+        py::make_tuple(entry.name, to_string(entry.level), entry.summary, entry.published_at));
   }
   return rows;
 }
@@ -230,7 +229,8 @@ void bind_data(py::module_& module) {
           },
           "The sparse columns: (offsets, indices, values or None, number of columns), or None.")
       .def(
-          "x_on", [](const Domain& d, const std::string& device) {
+          "x_on",
+          [](const Domain& d, const std::string& device) {
             return none_or_tensor(d.graph.x.on(torch::Device(device)).dense);
           },
           py::arg("device"), "The dense columns on a device.")

@@ -33,8 +33,8 @@ class PythonNetwork final : public nn::Backbone {
     // The module draws from torch's generator; a key of the pass makes its draws repeatable.
     const auto key = static_cast<int64_t>(pass.training() ? pass.next_key(0.0) >> 1 : 0);
     const py::gil_scoped_acquire gil;
-    const py::object out = adapter_->get()(x, pairs, none_or_tensor(input.edge_weights),
-                                           pass.training(), key);
+    const py::object out =
+        adapter_->get()(x, pairs, none_or_tensor(input.edge_weights), pass.training(), key);
     nn::BackboneOutput result;
     if (py::isinstance<py::tuple>(out)) {
       const auto both = out.cast<py::tuple>();

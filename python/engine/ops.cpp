@@ -98,9 +98,9 @@ torch::Tensor propagate(const torch::Tensor& x, const PatternPtr& pattern,
 std::pair<torch::Tensor, torch::Tensor> generate(const torch::Tensor& f, const torch::Tensor& x,
                                                  const torch::Tensor& offsets, bool normalised,
                                                  double theta, bool mean) {
-  const torch::Tensor parts =
-      offsets.defined() ? offsets.detach().to(torch::kCPU, torch::kInt64).contiguous()
-                        : torch::tensor({int64_t{0}, f.size(0)}, torch::kInt64);
+  const torch::Tensor parts = offsets.defined()
+                                  ? offsets.detach().to(torch::kCPU, torch::kInt64).contiguous()
+                                  : torch::tensor({int64_t{0}, f.size(0)}, torch::kInt64);
   return ops::generated_product_and_kl(ops::generated_tiles(parts), f, x, normalised, theta, mean);
 }
 
@@ -143,7 +143,8 @@ class GrmNet {
     const PreparedBatch g = prepare(graph, nodes, training, step);
     const DomainEncoding domain = model_->encode_domain(graph, pass);
     const Posterior q = model_->posterior(domain, g, pass);
-    const int64_t samples = training || !options_.stochastic() ? 1 : std::max<int64_t>(options_.samples, 1);
+    const int64_t samples =
+        training || !options_.stochastic() ? 1 : std::max<int64_t>(options_.samples, 1);
     const bool drawn = options_.stochastic() && (training || options_.samples > 0);
     torch::Tensor sum;
     for (int64_t s = 0; s < samples; ++s) {
@@ -169,8 +170,8 @@ class GrmNet {
     torch::Tensor eps;
     if (options_.stochastic()) eps = noise(rng_.stream("latent", step), g.batch.rows());
     const bool whole = options_.scope == Scope::whole;
-    const GrmTerms t = model_->losses(graph, g, eps, LossKind::softmax,
-                                      whole ? nodes : torch::Tensor(), y, pass);
+    const GrmTerms t =
+        model_->losses(graph, g, eps, LossKind::softmax, whole ? nodes : torch::Tensor(), y, pass);
     return {{"total", t.total(options_)},
             {"supervision", t.supervision},
             {"latent_kl", t.latent_kl},
@@ -184,8 +185,7 @@ class GrmNet {
   PreparedBatch prepare(const Graph& graph, const torch::Tensor& nodes, bool training,
                         uint64_t step) {
     if (options_.scope == Scope::whole) return model_->prepare(whole_batch(graph.edges));
-    const Stream draws =
-        training ? rng_.stream("neighbours", step) : rng_.stream("evaluate-ego");
+    const Stream draws = training ? rng_.stream("neighbours", step) : rng_.stream("evaluate-ego");
     return model_->prepare(ego_batch(*graph.edges, nodes, options_.fanout, draws));
   }
   torch::Tensor noise(const Stream& stream, int64_t rows) const {
@@ -226,8 +226,8 @@ void bind_ops(py::module_& module) {
       py::arg("relu"));
   module.def(
       "generate",
-      [](const torch::Tensor& f, const torch::Tensor& x, const py::object& offsets,
-         bool normalised, double theta, bool mean) {
+      [](const torch::Tensor& f, const torch::Tensor& x, const py::object& offsets, bool normalised,
+         double theta, bool mean) {
         const torch::Tensor parts = tensor_or_none(offsets);
         const py::gil_scoped_release release;
         return generate(f, x, parts, normalised, theta, mean);
@@ -246,8 +246,8 @@ void bind_ops(py::module_& module) {
       },
       py::arg("heads"), py::arg("eps"), py::arg("shift"));
   py::class_<GrmNet>(module, "GrmNet")
-      .def(py::init<const std::string&, const std::map<std::string, std::string>&, int64_t,
-                    int64_t, uint64_t, const std::string&>(),
+      .def(py::init<const std::string&, const std::map<std::string, std::string>&, int64_t, int64_t,
+                    uint64_t, const std::string&>(),
            py::arg("preset"), py::arg("options"), py::arg("features"), py::arg("classes"),
            py::arg("seed"), py::arg("device"))
       .def("parameters", &GrmNet::parameters)

@@ -11,14 +11,14 @@ PyObject* prepare(PyObject* /*self*/, PyObject* /*args*/) {
   return PyBool_FromLong(grm::set_load_environment() ? 1 : 0);
 }
 
-PyMethodDef methods[] = {
-    {"prepare", prepare, METH_NOARGS,
-     "prepare() -> bool\n\nSets what OpenMP and OpenBLAS read when they are loaded, unless the user "
-     "did; True if something was set."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"prepare", prepare, METH_NOARGS,
+                          "prepare() -> bool\n\nSets what OpenMP and OpenBLAS read when they are "
+                          "loaded, unless the user "
+                          "did; True if something was set."},
+                         {nullptr, nullptr, 0, nullptr}};
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_start", nullptr, -1, methods,
-                          nullptr,               nullptr,  nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_start", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Studies: run, read back and put into tables by the code of the program.
-#include "study/runner.h"
 #include "engine.h"
 #include "grm/core/error.h"
+#include "study/runner.h"
 #include "study/table.h"
 
 namespace grm::python {
@@ -33,8 +33,8 @@ py::dict run(const study::StudySpec& spec, const std::string& database, const st
     python_error = std::make_exception_ptr(py::error_already_set());
     return true;
   };
-  const study::Outcome outcome = in_engine(
-      "cpu", messages, [&] { return study::run_study(spec, options, hooks); });
+  const study::Outcome outcome =
+      in_engine("cpu", messages, [&] { return study::run_study(spec, options, hooks); });
   messages.deliver();
   if (python_error) std::rethrow_exception(python_error);
   py::list failed;
@@ -59,8 +59,8 @@ py::list table(const std::string& database, const std::string& name, const std::
   const bool tuned = store.study(name).tuned;
   study::TableOptions options;
   options.against = against;
-  const study::ScoreTable table = study::make_table(
-      store.results(name, tuned ? "final" : "run"), store.missing(name), options);
+  const study::ScoreTable table =
+      study::make_table(store.results(name, tuned ? "final" : "run"), store.missing(name), options);
   py::list rows;
   study::for_each_cell(table, [&](const study::Block& block, const study::DatasetColumn& column,
                                   const std::string& method, const study::Cell& cell) {
@@ -86,9 +86,9 @@ py::list table(const std::string& database, const std::string& name, const std::
   return rows;
 }
 
-int cell(const std::string& database, int64_t id, const std::string& owner,
-         const std::string& runs, int threads, double checkpoint_seconds, const std::string& root,
-         bool allow_missing, const std::string& device) {
+int cell(const std::string& database, int64_t id, const std::string& owner, const std::string& runs,
+         int threads, double checkpoint_seconds, const std::string& root, bool allow_missing,
+         const std::string& device) {
   study::CellJob job;
   job.database = database;
   job.id = id;

@@ -59,9 +59,10 @@ py::dict report_of(const EpochReport& report) {
 struct PythonFailed : std::exception {};
 
 /// Trains one seed in `folder`. `callback`(report) is called after each epoch and may answer True:
-/// enough. Ctrl-C ends with Interrupted and a checkpoint.
+/// enough. `pressed`() tells of Ctrl-C, which ends the run with a checkpoint: the answer is (record,
+/// "") or ("", folder).
 py::tuple fit(const RunConfig& config, const Task& task, int64_t seed, const std::string& folder,
-              const py::object& callback, const py::object& network) {
+              const py::object& callback, const py::object& pressed, const py::object& network) {
   Messages messages;
   std::exception_ptr python_error;
   bool enough = false;
@@ -79,8 +80,8 @@ py::tuple fit(const RunConfig& config, const Task& task, int64_t seed, const std
   hooks.enough = [&] { return enough; };
   hooks.interrupted = [&] {
     const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() == 0) return false;
-    python_error = std::make_exception_ptr(py::error_already_set());
+    if (PyErr_CheckSignals() == 0) return pressed().cast<bool>();
+    PyErr_Clear();
     return true;
   };
   const nn::OwnNetworkMaker maker = network_maker(network);
@@ -98,15 +99,7 @@ py::tuple fit(const RunConfig& config, const Task& task, int64_t seed, const std
     // below
   }
   messages.deliver();
-  if (!stopped.empty() && !python_error) throw InternalError("stopped without a reason");
-  if (python_error && stopped.empty()) std::rethrow_exception(python_error);
-  if (python_error) {
-    try {
-      std::rethrow_exception(python_error);
-    } catch (py::error_already_set& error) {
-      if (!error.matches(PyExc_KeyboardInterrupt)) throw;
-    }
-  }
+  if (python_error) std::rethrow_exception(python_error);
   return py::make_tuple(record, stopped);
 }
 
@@ -116,8 +109,8 @@ py::dict to_dict(const ItemExplanation& e) {
     nodes.append(py::make_tuple(n.id, n.name, n.distance, n.self_weight));
   }
   for (const ExplainedEdge& edge : e.edges) {
-    edges.append(py::make_tuple(edge.source, edge.target, edge.weight, edge.spread,
-                                edge.observed(), to_string(edge.fate), edge.clear));
+    edges.append(py::make_tuple(edge.source, edge.target, edge.weight, edge.spread, edge.observed(),
+                                to_string(edge.fate), edge.clear));
   }
   py::dict d;
   d["item"] = e.item;
@@ -278,7 +271,7 @@ void bind_train(py::module_& module) {
     return memory_name(grm::value_of<Level>(level).value_or(Level::node));
   });
   module.def("fit", &fit, py::arg("config"), py::arg("task"), py::arg("seed"), py::arg("folder"),
-             py::arg("callback"), py::arg("network"));
+             py::arg("callback"), py::arg("pressed"), py::arg("network"));
   module.def(
       "create_run_folder",
       [](const std::string& root, const RunConfig& config, int64_t seed) {

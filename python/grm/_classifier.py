@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
-import weakref
+import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
@@ -24,6 +25,7 @@ from ._network import Adapter
 from ._options import make_config, split_spec
 
 VALIDATION_SHARE = 0.2
+MEMORY = "/dev/shm"
 
 
 @dataclass
@@ -144,13 +146,16 @@ class Classifier:
         config, task = self._task(train, validation, test, level, data_root, allow_missing,
                                   signed=out is not None or resume)
         watch = _watcher(progress, [callbacks] if callable(callbacks) else list(callbacks))
-        _grm.set_threads(_grm.threads())
-        root = out or tempfile.mkdtemp(prefix="grm-")
+        if torch.get_num_threads() != _grm.threads():
+            _grm.set_threads(_grm.threads())
+        root = out or tempfile.mkdtemp(prefix="grm-", dir=_passing_folder())
         keep = out is not None
         try:
             folder = _grm.find_run_folder(root, config, self.seed, task) if resume else ""
             folder = folder or _grm.create_run_folder(root, config, self.seed)
-            record, stopped = _grm.fit(config, task, self.seed, folder, watch, self._adapter())
+            with _CtrlC() as keys:
+                record, stopped = _grm.fit(config, task, self.seed, folder, watch, keys.pressed,
+                                           self._adapter())
             if stopped:
                 keep = True
                 raise Interrupted(f"stopped; a checkpoint is in {stopped}: fit(..., out={root!r}, "
@@ -208,7 +213,7 @@ class Classifier:
         if getattr(self, "_bytes", None) is None:
             raise ConfigError("the model is not trained yet: call fit() first, or grm.load()")
         if getattr(self, "_model", None) is None:  # after unpickling
-            with tempfile.TemporaryDirectory(prefix="grm-") as folder:
+            with tempfile.TemporaryDirectory(prefix="grm-", dir=_passing_folder()) as folder:
                 path = os.path.join(folder, "model.safetensors")
                 with open(path, "wb") as file:
                     file.write(self._bytes)
@@ -397,6 +402,43 @@ def _watcher(progress: bool, callbacks: List[Callback]) -> Optional[Callable[[Di
         return any(answer is True for answer in answers)
 
     return watch
+
+
+def _passing_folder() -> Optional[str]:
+    """Where files of a run go that nobody asked for: memory, where there is plenty of it."""
+    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
+        if shutil.disk_usage(MEMORY).free > 2**30:
+            return MEMORY
+    return None
+
+
+class _CtrlC:
+    """While it lives, the first Ctrl-C is noted, so that an epoch ends and a checkpoint is written; a
+    second one interrupts at once. Where somebody else handles the signal, or outside of the main
+    thread, nothing is changed."""
+
+    def __init__(self) -> None:
+        self._noted = False
+        self._ours = False
+
+    def __enter__(self) -> "_CtrlC":
+        if (threading.current_thread() is threading.main_thread()
+                and signal.getsignal(signal.SIGINT) is signal.default_int_handler):
+            signal.signal(signal.SIGINT, self._note)
+            self._ours = True
+        return self
+
+    def _note(self, number: int, frame: Any) -> None:
+        if self._noted:
+            raise KeyboardInterrupt
+        self._noted = True
+
+    def pressed(self) -> bool:
+        return self._noted
+
+    def __exit__(self, *error: Any) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _history(path: str) -> List[Dict[str, Any]]:

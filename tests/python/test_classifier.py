@@ -189,7 +189,7 @@ def test_mistakes_are_exceptions_with_the_programs_messages(pyg):
         model.predict((train[0].edge_index, train[0].x[:, :3]))
     with pytest.raises(grm.IoError):
         model.fit(train, validation, out="/proc/nowhere")
-    with pytest.raises(grm.DataError):
+    with pytest.raises(grm.IoError, match="No such file"):
         grm.load("/nowhere/model.safetensors")
     assert issubclass(grm.DataError, ValueError) and issubclass(grm.ConfigError, grm.Error)
 

