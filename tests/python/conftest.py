@@ -9,6 +9,8 @@ import pytest
 import torch
 
 SMALL = dict(nodes=150)
+# Kernels of notebooks and processes of studies start elsewhere.
+os.environ["PYTHONPATH"] = os.path.dirname(os.path.dirname(os.path.abspath(grm.__file__)))
 
 
 @pytest.fixture(scope="session", autouse=True)
