@@ -1,8 +1,12 @@
 # The engine as a Python package (GRM_PYTHON): build/python/grm, ready for PYTHONPATH=build/python. Python
 # must have the very torch that the libraries are linked with; Debian's belongs to /usr/bin/python3.
 # AUTO builds it where all is there, ON insists.
-if(NOT Python3_EXECUTABLE AND NOT torch_prefix AND EXISTS /usr/bin/python3)
-  set(Python3_EXECUTABLE /usr/bin/python3)
+if(NOT Python3_EXECUTABLE)
+  if(torch_prefix OR GRM_TORCH_ROOT OR NOT EXISTS /usr/bin/python3)
+    find_program(Python3_EXECUTABLE python3)  # the one that named its torch
+  else()
+    set(Python3_EXECUTABLE /usr/bin/python3)
+  endif()
 endif()
 find_package(Python3 COMPONENTS Interpreter Development.Module QUIET)
 find_path(PYBIND11_INCLUDE pybind11/pybind11.h HINTS ${TORCH_INCLUDE_DIRS})
