@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-NODE_METHODS = sorted({m for m, level in zip(grm.methods()["method"], grm.methods()["level"])
-                       if level == "node"})
-GRAPH_METHODS = sorted({m for m, level in zip(grm.methods()["method"], grm.methods()["level"])
-                        if level == "graph"})
+TABLE = grm._grm.method_table()  # name, preset, level, ...
+NODE_METHODS = sorted({row[0] for row in TABLE if row[2] == "node"})
+GRAPH_METHODS = sorted({row[0] for row in TABLE if row[2] == "graph"})
 
 
 def preset_of(method):
     """The preset that trains with a large learning rate, where there is one."""
-    rows = grm.methods()
-    return f"{method}:fast" if f"{method}:fast" in rows.index else method
+    return f"{method}:fast" if (method, "fast") in {row[:2] for row in TABLE} else method
 
 
 @pytest.mark.parametrize("method", NODE_METHODS)

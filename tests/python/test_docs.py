@@ -37,7 +37,10 @@ def test_the_blocks_of_the_page_run_in_order(tmp_path, monkeypatch):
 
 def test_the_block_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for block in blocks("README.md"):
+    found = blocks("README.md")
+    if not found:
+        pytest.skip("the README has no block of Python")
+    for block in found:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
 
 
