@@ -1,6 +1,6 @@
 # The engine as a Python package (GRM_PYTHON): build/python/grm, ready for PYTHONPATH=build/python. Python
 # must have the very torch that the libraries are linked with; Debian's belongs to /usr/bin/python3.
-# AUTO builds it where all is there, ON insists.
+# AUTO builds it where all is there, ON insists. pip installs it (setup.py), not `cmake --install`.
 if(NOT Python3_EXECUTABLE)
   if(torch_prefix OR GRM_TORCH_ROOT OR NOT EXISTS /usr/bin/python3)
     find_program(Python3_EXECUTABLE python3)  # the one that named its torch
@@ -55,7 +55,6 @@ set_target_properties(grm_python_start PROPERTIES OUTPUT_NAME _start)
 foreach(target grm_python grm_python_start)
   set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} UNITY_BUILD OFF
                         CXX_VISIBILITY_PRESET hidden)
-  install(TARGETS ${target} LIBRARY DESTINATION python/grm COMPONENT python)
 endforeach()
 target_include_directories(grm_python PRIVATE ${python_source}/engine)
 target_include_directories(grm_python SYSTEM PRIVATE ${PYBIND11_INCLUDE})
@@ -66,4 +65,3 @@ target_link_options(grm_python PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,no
 target_include_directories(grm_python_start PRIVATE src)
 target_compile_options(grm_python_start PRIVATE ${warnings} ${hardening})
 add_dependencies(grm_python grm_python_start)
-install(FILES ${python_files} DESTINATION python/grm COMPONENT python)

@@ -28,7 +28,7 @@ python=(
   'module|numpy|python3-numpy|python3-numpy|numpy'
 )
 python_tests=()
-for name in pytest scipy networkx pandas sklearn matplotlib nbconvert nbclient ipykernel build pip setuptools wheel; do
+for name in pytest scipy networkx pandas sklearn matplotlib nbclient ipykernel build pip setuptools wheel; do
   python_tests+=("module|$name|python3-$name|python3-$name|")
 done
 python_tests+=('module|ensurepip|python3-venv|python3|')
@@ -81,7 +81,7 @@ headers_missing() {
 modules_missing() {
   local python=/usr/bin/python3
   [ -x $python ] || { printf '%s\n' "$@"; return; }
-  $python -c 'import importlib.util as u, sys; [print(m) for m in sys.argv[1:] if u.find_spec(m) is None]' "$@"
+  $python -I -c 'import importlib.util as u, sys; [print(m) for m in sys.argv[1:] if u.find_spec(m) is None]' "$@"
 }
 
 # missing ROWS...: the rows whose thing is not there.

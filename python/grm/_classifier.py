@@ -221,7 +221,7 @@ class Classifier:
         return self._model
 
     def _graph(self, data: Any, role: str = "") -> Graph:
-        model = self._fitted()
+        self._fitted()
         if isinstance(data, Graph):
             return data
         names = self.about_["label_names"]
@@ -230,13 +230,17 @@ class Classifier:
             return make_graph_set(many, "graphs", names, self.about_["edge_features"] > 0)
         return make_node_graph(parts_of(data), "graph", role, names)
 
-    def _each(self, data: Any, answer: Callable[[Graph], Any]) -> Any:
+    def _each(self, data: Any, answer: Callable[[Graph], Any], role: str = "") -> Any:
+        if isinstance(data, Dataset):
+            data = data.test
         if is_path(data):
             domains = self._fitted().read(os.fspath(data), _root())
             return {graph.name: answer(graph) for graph in domains}
         several = isinstance(data, list) and (self._fitted() and self.about_["level"] == "node"
                                               or all(isinstance(g, Graph) for g in data))
-        return [answer(self._graph(g)) for g in data] if several else answer(self._graph(data))
+        if several:
+            return [answer(self._graph(g, role)) for g in data]
+        return answer(self._graph(data, role))
 
     def predict(self, data: Any) -> Any:
         """The most probable class of each item; lists of graphs give lists, folders a dict by domain."""
@@ -273,10 +277,7 @@ class Classifier:
                 raise DataError(f"{graph.name}: no item has a label, so there is no score")
             return _grm.score(self.about_["metric"], logits[items], truth[items]) / 100
 
-        graphs = data.test if isinstance(data, Dataset) else data
-        if self._fitted() and not is_path(graphs) and not isinstance(graphs, (list, Graph)):
-            graphs = self._graph(graphs, "test")
-        scores = self._each(graphs, of)
+        scores = self._each(data, of, "test")
         if isinstance(scores, dict):
             scores = list(scores.values())
         return float(np.mean(scores))

@@ -40,6 +40,9 @@ class Dataset:
             self._loaded = key
         return self._task
 
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_task": None}  # read again where it is unpickled
+
     @property
     def task(self) -> "_grm.Task":
         config = _grm.Config(self.name, "erm", "")

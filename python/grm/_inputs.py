@@ -5,6 +5,7 @@ Tensors and arrays are handed over as they are: float32 features that are contig
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
@@ -257,10 +258,12 @@ def parts_of(data: Any) -> Parts:
 
 
 def make_node_graph(p: Parts, name: str, role: str, names: Sequence[str]) -> Graph:
+    if p.edge_weight is not None or p.edge_attr is not None:
+        logging.getLogger("grm").warning("%s: weights and features of edges are not used at node level", name)
     mask = p.masks.get(MASKS.get(role, ""))
     loss = p.masks.get("train_mask") if role == "train" else mask
     return _grm.make_graph(name, p.edge_index, p.x, p.x_sparse, labels(p.y, names), loss,
-                           mask, None, None, p.edge_weight, p.item_names)
+                           mask, None, None, None, p.item_names)
 
 
 def make_graph_set(many: List[Parts], name: str, names: Sequence[str],
@@ -358,8 +361,8 @@ class Collected:
         return graphs
 
 
-def graph(edge_index: Any, x: Any, y: Any = None, *, name: str = "graph", edge_weight: Any = None,
-          train_mask: Any = None, mask: Any = None) -> Graph:
+def graph(edge_index: Any, x: Any, y: Any = None, *, name: str = "graph", train_mask: Any = None,
+          mask: Any = None) -> Graph:
     """A graph for node classification from arrays; what is float32 and contiguous is not copied.
 
     >>> import torch, grm
@@ -369,12 +372,11 @@ def graph(edge_index: Any, x: Any, y: Any = None, *, name: str = "graph", edge_w
     (True, 3, 2)
     """
     texts = sorted(label_texts(y))
-    p = Parts(edge_index, x, y, edge_weight=edge_weight,
+    p = Parts(edge_index, x, y,
               masks={"train_mask": train_mask if train_mask is not None else mask, "test_mask": mask})
     counted = p.masks.get("test_mask")
     return _grm.make_graph(name, p.edge_index, p.x, p.x_sparse, labels(p.y, texts),
-                           p.masks.get("train_mask"), counted, None, None, p.edge_weight,
-                           p.item_names)
+                           p.masks.get("train_mask"), counted, None, None, None, p.item_names)
 
 
 def graphs(data: Iterable[Any], *, name: str = "graphs") -> Graph:
