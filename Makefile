@@ -2,13 +2,14 @@
 # make        build the program
 # make test   the same with what tests need, then all tests; what was skipped is named at the end
 # make deb    a Debian package of the program
+# make python the Python package in build/python, for PYTHONPATH; `pip install .` installs it
 # Warnings do not stop the build; with WERROR=ON they do.
 BUILD ?= build
 JOBS ?= $(shell nproc)
 WERROR ?= OFF
 CMAKE_ARGS ?=
 
-.PHONY: all demo test build setup deb sanitize format format-check docs clean
+.PHONY: all demo test build setup deb python sanitize format format-check docs clean
 all: build
 
 setup:
@@ -31,7 +32,7 @@ demo: build
 # What only tests need is installed here, and what was skipped all the same is said at the end.
 test: SETUP := test
 test: setup
-	$(call configure,$(BUILD),-DGRM_BUILD_TESTS=ON -DGRM_BUILD_BENCH=ON)
+	$(call configure,$(BUILD),-DGRM_BUILD_TESTS=ON -DGRM_BUILD_BENCH=ON -DGRM_PYTHON=AUTO)
 	@ninja -C $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure --no-tests=error -O Testing/summary.log; code=$$?; } && \
 	  bash $(CURDIR)/scripts/count_skipped.sh . && exit $$code
@@ -43,6 +44,13 @@ deb: setup
 	@ninja -C build-deb -j $(JOBS) grm
 	@cd build-deb && cpack > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build-deb/*.deb
+
+# A folder that was configured for tests stays so.
+python: SETUP := python
+python: setup
+	$(call configure,$(BUILD),-DGRM_PYTHON=ON $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DGRM_BUILD_TESTS=OFF -DGRM_BUILD_BENCH=OFF))
+	@ninja -C $(BUILD) -j $(JOBS) grm_python
+	@echo "ready: PYTHONPATH=$(CURDIR)/$(BUILD)/python $$(cat $(BUILD)/python/interpreter)"
 
 # Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: SETUP := test
@@ -61,4 +69,4 @@ docs: build
 	@$(BUILD)/grm options --markdown > docs/options.md
 
 clean:
-	rm -rf build build-deb build-sanitize
+	rm -rf build build-deb build-sanitize build-python

@@ -5,8 +5,16 @@ if(GRM_TORCH_ROOT)
   include(cmake/torch_root.cmake)
 elseif(NOT Torch_DIR AND NOT CMAKE_PREFIX_PATH)
   # A pip or conda torch brings its own CMake files; Debian's libtorch-dev is found without help.
-  execute_process(COMMAND python3 -c "import torch; print(torch.utils.cmake_prefix_path)"
+  if(Python3_EXECUTABLE)
+    set(python ${Python3_EXECUTABLE})
+  else()
+    set(python python3)
+  endif()
+  execute_process(COMMAND ${python} -c "import torch; print(torch.utils.cmake_prefix_path)"
                   OUTPUT_VARIABLE torch_prefix OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT EXISTS "${torch_prefix}/Torch")
+    set(torch_prefix "")
+  endif()
   list(APPEND CMAKE_PREFIX_PATH ${torch_prefix})
 endif()
 if(NOT GRM_TORCH_ROOT)

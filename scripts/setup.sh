@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [test|deb]: looks for what the build needs, and for what only tests or the package need. Whatever is there is used,
+# setup.sh [test|deb|python]: looks for what the build needs, and for what only tests or the packages need. Whatever is there is used,
 # wherever it came from: a distribution, pip, conda, brew, a prefix in CMAKE_PREFIX_PATH. What is missing is installed
 # by apt-get if we may, else listed with the names of packages; it stops if the build cannot do without.
 set -euo pipefail
@@ -20,8 +20,21 @@ needed=(
   'header|sqlite3.h|libsqlite3-dev|sqlite-devel|sqlite'
 )
 useful=()  # a test that lacks one of these is skipped, and `make test` says so
+# The Python package belongs to the distribution's Python, which has the torch that we link.
+python=(
+  'file|/usr/include/python3*/Python.h|python3-dev|python3-devel|python'
+  'header|pybind11/pybind11.h|pybind11-dev|pybind11-devel|pybind11'
+  'module|torch|python3-torch|python3-torch|pytorch'
+  'module|numpy|python3-numpy|python3-numpy|numpy'
+)
+python_tests=()
+for name in pytest scipy networkx pandas sklearn matplotlib nbclient ipykernel build pip setuptools wheel; do
+  python_tests+=("module|$name|python3-$name|python3-$name|")
+done
+python_tests+=('module|ensurepip|python3-venv|python3|')
 case "${1:-}" in
   '') ;;
+  python) needed+=("${python[@]}") ;;
   deb) needed+=('tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg' 'tool|file|file|file|file') ;;
   test)
     needed+=('header|gtest/gtest.h|libgtest-dev|gtest-devel|googletest'
@@ -35,10 +48,10 @@ case "${1:-}" in
       'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
       'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'
       'tool|qemu-x86_64|qemu-user|qemu-user|' 'tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg'
-      'tool|file|file|file|file')
+      'tool|file|file|file|file' "${python[@]}" "${python_tests[@]}")
     ;;
   *)
-    echo "setup.sh: '$1' is unknown; there is 'setup.sh', 'setup.sh test' and 'setup.sh deb'" >&2
+    echo "setup.sh: '$1' is unknown; there is 'setup.sh', 'setup.sh test', 'setup.sh deb' and 'setup.sh python'" >&2
     exit 2
     ;;
 esac
@@ -53,6 +66,7 @@ done
 # A torch of pip or conda: CMakeLists.txt asks the same python3.
 pip_torch=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' \
   2> /dev/null || true)
+case "$pip_torch" in */dist-packages/torch) pip_torch= ;; esac  # a distribution's, which takes its BLAS
 [ -n "$pip_torch" ] && folders+=("-I$pip_torch/include/torch/csrc/api/include")
 folders+=(-I/usr/include/torch/csrc/api/include)
 
@@ -63,19 +77,29 @@ headers_missing() {
     c++ -std=c++17 -E -x c++ "${folders[@]}" - | sed -n 's/^@//p'
 }
 
+# modules_missing NAMES...: those that the distribution's Python does not find.
+modules_missing() {
+  local python=/usr/bin/python3
+  [ -x $python ] || { printf '%s\n' "$@"; return; }
+  $python -I -c 'import importlib.util as u, sys; [print(m) for m in sys.argv[1:] if u.find_spec(m) is None]' "$@"
+}
+
 # missing ROWS...: the rows whose thing is not there.
 missing() {
-  local row kind thing headers=()
+  local row kind thing headers=() modules=()
   for row in "$@"; do
     IFS='|' read -r kind thing _ <<< "$row"
     [ "$kind" != header ] || headers+=("$thing")
+    [ "$kind" != module ] || modules+=("$thing")
   done
+  [ ${#modules[@]} = 0 ] || modules=" $(modules_missing "${modules[@]}" | tr '\n' ' ')"
   headers=" $(headers_missing ${headers[@]+"${headers[@]}"} | tr '\n' ' ')"
   for row in "$@"; do
     IFS='|' read -r kind thing _ <<< "$row"
     case "$kind" in
       tool) ! command -v "$thing" > /dev/null ;;
       header) [[ "$headers" == *" $thing "* ]] ;;
+      module) [[ "${modules[0]}" == *" $thing "* ]] ;;
       file) ! compgen -G "$thing" > /dev/null ;;
       # A distribution's torch takes the BLAS that is installed; one of pip brings its own.
       blas) [ -z "$pip_torch" ] && ! compgen -G '/usr/lib*/libopenblas*' > /dev/null &&

@@ -1,12 +1,12 @@
 #include "grm/core/threads.h"
 
 #include <ATen/Parallel.h>
-#include <dlfcn.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <exception>
 
+#include "core/blas.h"
 #include "grm/core/context.h"
 
 namespace grm {
@@ -25,7 +25,7 @@ void set_threads(int count) {
   // OpenBLAS, if that is the BLAS in use, runs threads of its own and counts them itself.
   using SetThreads = void (*)(int);
   static const auto set_blas_threads =
-      reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+      reinterpret_cast<SetThreads>(blas_function("openblas_set_num_threads"));
   if (set_blas_threads) set_blas_threads(g_threads);
 }
 

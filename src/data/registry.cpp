@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "data/graph_sets.h"
 #include "data/makers.h"
+#include "data/memory.h"
 #include "data/own/entry.h"
 #include "grm/core/error.h"
 #include "grm/data/dataset.h"
@@ -54,6 +55,7 @@ const DatasetEntry& find_dataset(const std::string& name) {
     if (entry.name == name) return entry;
     known.push_back(entry.name);
   }
+  if (const DatasetEntry* entry = memory_entry(name)) return *entry;
   if (is_own_data(name)) return own_entry(name);
   fail(ErrorKind::config,
        "'{}' is not a dataset{}; known: {}; own data is given as a path: ./{} or its dataset.toml",

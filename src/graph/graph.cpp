@@ -43,6 +43,11 @@ Features Features::on(const torch::Device& device) const {
   return result;
 }
 
+void Features::has_copy(const torch::Tensor& of, const torch::Tensor& copy) const {
+  const std::lock_guard<std::mutex> lock(copies->mutex);
+  copies->made.emplace_back(of, copy);
+}
+
 int64_t Features::rows() const {
   return sparse ? sparse->rows() : dense.size(0);
 }

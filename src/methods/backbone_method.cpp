@@ -50,7 +50,8 @@ BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
       set_(rng),
       backbone_(nn::make_backbone(set_, "", backbone, view.features, view.classes)),
       optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()),
-      steps_(set_.device()) {}
+      recordable_(set_.device().is_cuda() && backbone.backbone != nn::BackboneKind::own),
+      steps_(set_.device(), recordable_) {}
 
 nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, uint64_t place,
                                            const AdjacencyPtr& edges,
@@ -86,8 +87,7 @@ torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& no
     nn::Pass pass = nn::Pass::evaluate();
     return select_rows(backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass).logits, nodes);
   };
-  return set_.device().is_cuda() ? predictions_.get(graph, nodes, set_.device(), predict)
-                                 : predict();
+  return recordable_ ? predictions_.get(graph, nodes, set_.device(), predict) : predict();
 }
 
 }  // namespace grm

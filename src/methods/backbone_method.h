@@ -76,7 +76,8 @@ class BackboneMethod : public Method {
   Rng rng_;
   nn::ParameterSet set_;
   std::unique_ptr<nn::Backbone> backbone_;
-  nn::Adam optimiser_;  // over the whole set
+  nn::Adam optimiser_;     // over the whole set
+  const bool recordable_;  // whether the backbone is ours: others may do anything
   nn::StepRecorder steps_;
 
  private:

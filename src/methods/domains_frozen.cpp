@@ -22,6 +22,8 @@ constexpr int64_t kValidateEvery = 5;
 EermOptions eerm_options(const DomainOptions& options, const nn::BackboneOptions& backbone) {
   EermOptions eerm;
   eerm.backbone = backbone;
+  // A network of the user's own is not trained twice, and no key of a cache could name it.
+  if (backbone.backbone == nn::BackboneKind::own) eerm.backbone.backbone = nn::BackboneKind::gcn;
   eerm.optimiser.lr = options.eerm_lr;
   eerm.optimiser.weight_decay = options.eerm_weight_decay;
   eerm.views = options.views;

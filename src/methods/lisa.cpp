@@ -148,7 +148,9 @@ struct LisaOptions : MethodOptions {
 
   void check() const {
     if (views == 0) return;
-    if (backbone.backbone != nn::BackboneKind::gcn && backbone.backbone != nn::BackboneKind::sage) {
+    const nn::BackboneKind kind = backbone.backbone;
+    if (kind != nn::BackboneKind::gcn && kind != nn::BackboneKind::sage &&
+        kind != nn::BackboneKind::own) {
       fail(ErrorKind::config,
            "lisa: method.backbone = {} takes no edge weights, which the masks are; use gcn or sage",
            to_string(backbone.backbone));

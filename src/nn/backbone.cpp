@@ -6,11 +6,14 @@
 
 #include "grm/core/error.h"
 #include "nn/backbones.h"
+#include "nn/own_network.h"
 
 namespace grm::nn {
 
 void BackboneOptions::declare(OptionList& list) {
-  list.choice("backbone", backbone, "The network that turns a graph into class scores.");
+  list.choice("backbone", backbone,
+              "The network that turns a graph into class scores; own: one that is handed over, as "
+              "Python does.");
   list.choice("conv", conv,
               "How a gcn layer gathers neighbours: plain sums, or self-loops and symmetric "
               "normalisation.");
@@ -75,13 +78,17 @@ std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& pr
                                         const BackboneOptions& options, int64_t features,
                                         int64_t classes) {
   std::unique_ptr<Backbone> made =
-      entry_of(options.backbone).make(set, prefix, options, features, classes);
+      options.backbone == BackboneKind::own
+          ? make_own_network(set, tensor_name(prefix, "own"), features, classes)
+          : entry_of(options.backbone).make(set, prefix, options, features, classes);
   if (options.input_dropout == 0.0) return made;
   return std::make_unique<DroppedInput>(std::move(made), options.input_dropout, set.device());
 }
 
 PassCost backbone_cost(const BackboneOptions& options, const GraphShape& graph, double classes) {
-  return entry_of(options.backbone).cost(options, graph, classes);
+  // Nobody knows what a network of others holds: counted as ours of the same options.
+  const bool own = options.backbone == BackboneKind::own;
+  return entry_of(own ? BackboneKind::gcn : options.backbone).cost(options, graph, classes);
 }
 
 PassCost pass_memory(const BackboneOptions& options, const GraphShape& g, double classes,

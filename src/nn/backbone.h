@@ -25,8 +25,9 @@ struct BackboneOutput {
   torch::Tensor logits;  // [n, classes]
 };
 
-enum class BackboneKind { gcn, sage, gat, gpr, gcnii, mlp };
-GRM_WORDS(BackboneKind, "gcn", "sage", "gat", "gpr", "gcnii", "mlp")
+/// `own` is a network of the caller's (own_network.h), and in no table.
+enum class BackboneKind { gcn, sage, gat, gpr, gcnii, mlp, own };
+GRM_WORDS(BackboneKind, "gcn", "sage", "gat", "gpr", "gcnii", "mlp", "own")
 
 /// Architecture options shared by all methods that use a backbone.
 struct BackboneOptions {
@@ -57,7 +58,7 @@ struct BackboneEntry {
   PassCost (*cost)(const BackboneOptions& options, const GraphShape& graph, double classes);
 };
 
-/// The one table of backbones, in the order of their kinds.
+/// The one table of backbones of ours, in the order of their kinds.
 const std::vector<BackboneEntry>& backbones();
 /// Tensors are named `prefix`.conv1.weight and so on; an empty prefix leaves out its dot.
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,

@@ -101,6 +101,20 @@ torch::Tensor ParameterSet::parameter(const std::string& name, const torch::Tens
   return value;
 }
 
+void ParameterSet::adopt(const std::string& name, const torch::Tensor& tensor, bool trained) {
+  check_new(name);
+  if (tensor.scalar_type() != dtype_ || !tensor.is_contiguous()) {
+    fail(ErrorKind::shape, "the tensor '{}' of a network must be contiguous {}, it is {}", name,
+         c10::toString(dtype_), c10::toString(tensor.scalar_type()));
+  }
+  if (tensor.device().type() != device_.type()) {
+    fail(ErrorKind::device, "the tensor '{}' of a network is on {}, the model on {}", name,
+         tensor.device().str(), device_.str());
+  }
+  ParameterBudget::spend(name, tensor.sizes(), bytes_of(dtype_));
+  (trained ? parameters_ : buffers_).emplace_back(name, tensor);
+}
+
 torch::Tensor ParameterSet::uniform(const std::string& name, at::IntArrayRef shape, double bound) {
   ParameterBudget::spend(name, shape, bytes_of(dtype_));
   torch::Tensor value = torch::empty(shape, torch::dtype(dtype_));

@@ -1,13 +1,13 @@
 // What a run was made with: env.json, its legs, and the BLAS library.
 #include "train/environment.h"
 
-#include <dlfcn.h>
 #include <torch/types.h>
 #include <torch/version.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "core/blas.h"
 #include "core/clock.h"
 #include "core/cpu_variant.h"
 #include "core/json.h"
@@ -101,7 +101,7 @@ void compare(const ordered_json& before, const ordered_json& now, Each&& each) {
 std::string blas_name() {
   // OpenBLAS exports a function that describes its build; other libraries do not have it.
   using Describe = char* (*)();
-  if (auto describe = reinterpret_cast<Describe>(dlsym(RTLD_DEFAULT, "openblas_get_config"))) {
+  if (auto describe = reinterpret_cast<Describe>(blas_function("openblas_get_config"))) {
     return describe();
   }
   // "MKL-DNN", which every torch names, is another library.
@@ -111,7 +111,7 @@ std::string blas_name() {
 
 std::string blas_core() {
   using Describe = char* (*)();
-  if (auto describe = reinterpret_cast<Describe>(dlsym(RTLD_DEFAULT, "openblas_get_corename"))) {
+  if (auto describe = reinterpret_cast<Describe>(blas_function("openblas_get_corename"))) {
     return describe();
   }
   return "";

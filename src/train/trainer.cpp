@@ -52,6 +52,7 @@ class Run {
     double last_checkpoint = 0.0;
     while (state_.epoch < config_.train.epochs && !state_.stopped_early) {
       one_epoch(metrics);
+      if (hooks_.enough && hooks_.enough() && !state_.history.empty()) state_.stopped_early = true;
       const bool stop = hooks_.interrupted && hooks_.interrupted();
       const double now = since_checkpoint.seconds();
       if (stop || now - last_checkpoint >= config_.train.checkpoint_seconds) {

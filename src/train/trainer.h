@@ -50,6 +50,7 @@ struct EpochReport {
 struct RunHooks {
   std::function<void(const EpochReport&)> on_epoch;
   std::function<bool()> interrupted;  // true: write a checkpoint and stop
+  std::function<bool()> enough;       // true: end here, or at the next evaluation if none was yet
   bool strict = false;  // refuse to resume with other threads, BLAS, CPU, device or program
 };
 

@@ -196,6 +196,16 @@ TEST_P(TrainingErm, ADamagedCheckpointIsAnErrorAndStaysAsItIs) {
   EXPECT_EQ(read_file(folder.file("state.safetensors")), "not a checkpoint");
 }
 
+TEST_P(TrainingErm, EnoughEndsTheRunAtTheFirstEvaluation) {
+  const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+  RunHooks hooks;
+  hooks.enough = [] { return true; };  // evaluations are every second epoch
+  const RunRecord record = train_run(config_, task_, 1, folder, hooks);
+  EXPECT_EQ(record.epochs, 2);
+  EXPECT_TRUE(record.stopped_early);
+  EXPECT_TRUE(folder.finished());
+}
+
 TEST_P(TrainingErm, ARunDoesNotGoOnWithOtherData) {
   const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
   RunHooks hooks;

@@ -32,6 +32,8 @@ struct Features {
   /// The same features with their numbers on that device; the sparse pattern goes there by itself
   /// (Adjacency::on). Copies are made at the first call and kept, for all copies of these features.
   Features on(const torch::Device& device) const;
+  /// Tells on() of a copy that the caller has already: it is used, and none is made.
+  void has_copy(const torch::Tensor& of, const torch::Tensor& copy) const;
 
   struct DeviceCopies;
   static std::shared_ptr<DeviceCopies> no_copies();

@@ -32,6 +32,10 @@ class ParameterSet {
   torch::Tensor constant(const std::string& name, at::IntArrayRef shape, double value);
   /// A trainable tensor with the given initial values.
   torch::Tensor parameter(const std::string& name, const torch::Tensor& initial);
+  /// A tensor of the caller's own, trained or only saved where it is, so that a network that others
+  /// made (a module of Python) and this set speak of the same numbers. Error(shape) unless it is
+  /// contiguous and has the set's type, Error(device) unless it lives where the set does.
+  void adopt(const std::string& name, const torch::Tensor& tensor, bool trained);
   /// State that is saved but not trained (running statistics).
   torch::Tensor buffer(const std::string& name, at::IntArrayRef shape, double value);
 

@@ -127,7 +127,7 @@ torch::Tensor shares(const Adjacency& pattern) {
 bool uses_local_influence(const GrmOptions& options, int64_t nodes) {
   // Sampled sets need a search from every node of the graph before the first step.
   constexpr int64_t kLarge = 100000;
-  if (options.concat() || options.scope == Scope::whole) return false;
+  if (options.concat() || options.own_encoder() || options.scope == Scope::whole) return false;
   if (options.influence != InfluenceSearch::automatic)
     return options.influence == InfluenceSearch::local;
   return !uses_exact_influence(options, nodes) && nodes > kLarge;

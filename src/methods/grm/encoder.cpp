@@ -25,7 +25,7 @@ Encoder::Encoder(nn::ParameterSet& set, const GrmOptions& options, int64_t input
     bias = gcn ? set.constant("encoder." + name + ".bias", {wide}, 0.0)
                : set.uniform("encoder." + name + ".bias", {wide}, bound);
   };
-  if (kind_ == EncoderKind::gin) {  // the network before this one is all but the heads
+  if (only_heads()) {  // the network before this one is all but the heads
     layer("heads", input_width, options.latent, second_weight_, second_bias_);
     return;
   }
@@ -49,7 +49,7 @@ torch::Tensor Encoder::heads(const torch::Tensor& rows, const nn::Propagation& p
   const bool all = columns == second_bias_.size(0);
   const torch::Tensor weight = all ? second_weight_ : second_weight_.narrow(1, 0, columns);
   const torch::Tensor bias = all ? second_bias_ : second_bias_.narrow(0, 0, columns);
-  if (kind_ == EncoderKind::gin) return torch::addmm(bias, rows, weight);
+  if (only_heads()) return torch::addmm(bias, rows, weight);
   torch::Tensor hidden;
   if (norm_) {
     hidden = (local() ? rows : p.apply(rows)) + first_bias_;

@@ -37,10 +37,14 @@ class Encoder {
   /// Its mean alone, [rows, d_z], at less than the cost of both.
   torch::Tensor posterior_mean(const torch::Tensor& rows, const nn::Propagation& p,
                                const nn::Pass& pass);
-  /// True if no layer propagates: a node's posterior is then the same in every G.
-  bool local() const { return kind_ == EncoderKind::mlp || kind_ == EncoderKind::linear; }
+  /// True if a node's posterior is the same in every G.
+  bool local() const {
+    return kind_ == EncoderKind::mlp || kind_ == EncoderKind::linear || kind_ == EncoderKind::own;
+  }
 
  private:
+  /// Whether a network before this one is all but the heads.
+  bool only_heads() const { return kind_ == EncoderKind::gin || kind_ == EncoderKind::own; }
   /// The first `columns` columns of the heads.
   torch::Tensor heads(const torch::Tensor& rows, const nn::Propagation& p, const nn::Pass& pass,
                       const torch::Tensor& counted, int64_t columns);

@@ -41,7 +41,8 @@ class Grm final : public Method {
         optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw),
         on_device_(draws_on_device(options, set_.device())),
         draws_targets_there_(on_device_ && !any_local(options, view)),
-        steps_(set_.device(), options.scope == Scope::whole || draws_targets_there_) {}
+        steps_(set_.device(),
+               !options.own_encoder() && (options.scope == Scope::whole || draws_targets_there_)) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
@@ -224,9 +225,10 @@ class Grm final : public Method {
   torch::Tensor by_batches(const Graph& graph, const torch::Tensor& nodes,
                            const std::function<torch::Tensor(const torch::Tensor&)>& of_samples) {
     const at::NoGradGuard no_grad;
-    const bool recordable = options_.scope == Scope::whole
-                                ? set_.device().is_cuda()
-                                : on_device_ && all_kept(graph.edges, nodes);
+    const bool recordable =
+        !options_.own_encoder() &&
+        (options_.scope == Scope::whole ? set_.device().is_cuda()
+                                        : on_device_ && all_kept(graph.edges, nodes));
     const auto sampled = [&] { return sampled_in_batches(graph, nodes); };
     return of_samples(recordable ? predictions_.get(graph, nodes, set_.device(), sampled)
                                  : sampled());

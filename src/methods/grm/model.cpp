@@ -6,6 +6,7 @@
 #include "nn/activation.h"
 #include "nn/backbones.h"
 #include "nn/losses.h"
+#include "nn/own_network.h"
 #include "ops/latent.h"
 #include "ops/sparse.h"
 
@@ -34,6 +35,10 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
     graph_encoder_ =
         nn::make_graph_encoder(set, "encoder.gin", options.gin(), input_width, edge_features);
     input_width = options.gin_hidden;
+  }
+  if (options.own_encoder()) {
+    own_encoder_ = nn::make_own_network(set, "encoder.own", input_width, options.hidden);
+    input_width = options.hidden;
   }
   encoder_ = std::make_unique<Encoder>(set, options, input_width);
 }
@@ -70,6 +75,10 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
     input.edge_x = view.graph.edge_x;
     input.edge_weights = view.graph.edge_weights;
     domain.transformed = graph_encoder_->forward(input, pass);
+  } else if (own_encoder_) {
+    Features x = domain.input.features;
+    if (options_.concat()) x.dense = torch::cat({domain.input.node, domain.input.domain}, 1);
+    domain.transformed = own_encoder_->forward({view.graph.edges, x, {}, nullptr}, pass).logits;
   } else {
     domain.transformed = encoder_->transform(domain.input);
   }

@@ -125,6 +125,7 @@ class GrmModel {
   };
   InputGcn input_gcn_[2];                            // GCN_node and GCN_dom (concat only)
   std::unique_ptr<nn::GraphEncoder> graph_encoder_;  // encoder = gin only
+  std::unique_ptr<nn::Backbone> own_encoder_;        // encoder = own only
   std::unique_ptr<Encoder> encoder_;
   Decoder decoder_;
 };

@@ -17,8 +17,8 @@ void GrmOptions::declare(OptionList& list) {
   list.choice("encoder_input", encoder_input,
               "node and domain representations concatenated (paper, settings), the features "
               "(paper, Eq. 4), or the features minus their domain mean");
-  declare_encoder(list,
-                  {EncoderKind::gcn2, EncoderKind::gcn1, EncoderKind::mlp, EncoderKind::linear});
+  declare_encoder(list, {EncoderKind::gcn2, EncoderKind::gcn1, EncoderKind::mlp,
+                         EncoderKind::linear, EncoderKind::own});
   declare_decoder(list);
   declare_presence(list);
   list.choice("readout", readout,
@@ -44,7 +44,8 @@ void GraphGrmOptions::declare(OptionList& list) {
   list.choice("encoder_input", encoder_input, {EncoderReads::concat, EncoderReads::raw},
               "node and domain representations concatenated (paper, settings), or the features "
               "(paper, Eq. 4)");
-  declare_encoder(list, all_values<EncoderKind>());
+  declare_encoder(list, {EncoderKind::gcn2, EncoderKind::gcn1, EncoderKind::mlp,
+                         EncoderKind::linear, EncoderKind::gin});
   list.add("gin_layers", gin_layers, {1, 64}, "encoder = gin: layers");
   list.add("gin_hidden", gin_hidden, {1, 65536}, "encoder = gin: width of its layers");
   list.add("gin_virtual_node", gin_virtual_node, "encoder = gin: a virtual node for each graph");
@@ -59,11 +60,13 @@ void GraphGrmOptions::declare(OptionList& list) {
 }
 
 void GrmOptions::declare_encoder(OptionList& list, const std::vector<EncoderKind>& kinds) {
-  list.choice("encoder", encoder, kinds,
-              kinds.back() == EncoderKind::gin
-                  ? "two propagating layers (paper), one, none, a single linear map, or a GIN that "
-                    "reads edge features"
-                  : "two propagating layers (paper), one, none, or a single linear map");
+  list.choice(
+      "encoder", encoder, kinds,
+      kinds.back() == EncoderKind::gin
+          ? "two propagating layers (paper), one, none, a single linear map, or a GIN that "
+            "reads edge features"
+          : "two propagating layers (paper), one, none, a single linear map, or a network that "
+            "is handed over, as Python does, of width method.hidden");
   list.add("encoder_norm", encoder_norm, "batch normalisation before the encoder's ReLU");
   list.add("log_sigma_bias", log_sigma_bias, {-10, 4},
            "added to log sigma; -3 starts almost deterministic");
@@ -142,6 +145,11 @@ void GrmOptions::check() const {
     fail(ErrorKind::config,
          "method.influence = local needs method.scope = ego and method.encoder_input = raw or "
          "centred: concatenated inputs and scope = whole read the whole domain graph in each step");
+  }
+  if (own_encoder() && influence == InfluenceSearch::local) {
+    fail(ErrorKind::config,
+         "method.encoder = own reads whole domain graphs, method.influence = local parts of them; "
+         "use influence = sampled");
   }
   if (encoder == EncoderKind::gin && domain_encoding == DomainPass::exact) {
     fail(ErrorKind::config,

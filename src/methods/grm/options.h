@@ -14,8 +14,8 @@ enum class Scope { ego, whole };
 GRM_WORDS(Scope, "ego", "whole")
 enum class EncoderReads { concat, raw, centred };
 GRM_WORDS(EncoderReads, "concat", "raw", "centred")
-enum class EncoderKind { gcn2, gcn1, mlp, linear, gin };
-GRM_WORDS(EncoderKind, "gcn2", "gcn1", "mlp", "linear", "gin")
+enum class EncoderKind { gcn2, gcn1, mlp, linear, gin, own };
+GRM_WORDS(EncoderKind, "gcn2", "gcn1", "mlp", "linear", "gin", "own")
 enum class EdgeSupport { all, observed };
 GRM_WORDS(EdgeSupport, "all", "observed")
 enum class Readout { centre, mean };
@@ -110,10 +110,12 @@ struct GrmOptions : MethodOptions {
   bool propagates() const {
     return concat() || encoder == EncoderKind::gcn2 || encoder == EncoderKind::gcn1;
   }
-  /// Whether no layer of the encoder propagates: a node's posterior is then the same in every G.
+  /// Whether a node's posterior is the same in every G: no layer of the encoder propagates, or it
+  /// is a network of the user's own, which reads the domain graph once.
   bool local_encoder() const {
-    return encoder == EncoderKind::mlp || encoder == EncoderKind::linear;
+    return encoder == EncoderKind::mlp || encoder == EncoderKind::linear || own_encoder();
   }
+  bool own_encoder() const { return encoder == EncoderKind::own; }
 
   /// The GIN before the heads of encoder = gin.
   nn::GraphEncoderOptions gin() const;

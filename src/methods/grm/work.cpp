@@ -150,7 +150,9 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& g, const BatchSha
 
 std::optional<WorkCount> GrmOptions::work(const RunShape& run) const {
   // With a subgraph for every node the count would depend on each of them.
-  if (domain_encoding == DomainPass::exact && !local_encoder()) return std::nullopt;
+  if (own_encoder() || (domain_encoding == DomainPass::exact && !local_encoder())) {
+    return std::nullopt;
+  }
   const std::vector<InfluenceShape> noted = noted_influence(run);
   const int64_t taken = epoch(run.training).steps, drawn = std::min(taken, kDrawnSteps);
   WorkCount all;

@@ -1,0 +1,67 @@
+# The engine as a Python package (GRM_PYTHON): build/python/grm, ready for PYTHONPATH=build/python. Python
+# must have the very torch that the libraries are linked with; Debian's belongs to /usr/bin/python3.
+# AUTO builds it where all is there, ON insists. pip installs it (setup.py), not `cmake --install`.
+if(NOT Python3_EXECUTABLE)
+  if(torch_prefix OR GRM_TORCH_ROOT OR NOT EXISTS /usr/bin/python3)
+    find_program(Python3_EXECUTABLE python3)  # the one that named its torch
+  else()
+    set(Python3_EXECUTABLE /usr/bin/python3)
+  endif()
+endif()
+find_package(Python3 COMPONENTS Interpreter Development.Module QUIET)
+find_path(PYBIND11_INCLUDE pybind11/pybind11.h HINTS ${TORCH_INCLUDE_DIRS})
+find_library(TORCH_PYTHON_LIBRARY torch_python HINTS ${TORCH_INSTALL_PREFIX}/lib ${GRM_TORCH_ROOT}/lib)
+set(lacking "")
+if(NOT Python3_Development.Module_FOUND)
+  string(APPEND lacking " headers of Python (python3-dev);")
+endif()
+if(NOT PYBIND11_INCLUDE)
+  string(APPEND lacking " pybind11 (pybind11-dev);")
+endif()
+if(Python3_Interpreter_FOUND)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import torch; print(torch.__version__)"
+                  OUTPUT_VARIABLE python_torch OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT python_torch OR NOT TORCH_PYTHON_LIBRARY)
+  string(APPEND lacking " torch for ${Python3_EXECUTABLE} (python3-torch);")
+endif()
+if(lacking)
+  if(NOT GRM_PYTHON STREQUAL "AUTO")
+    message(FATAL_ERROR "GRM_PYTHON: missing:${lacking} name another Python with -DPython3_EXECUTABLE=")
+  endif()
+  message(STATUS "the Python package is not built, missing:${lacking}")
+  return()
+endif()
+
+set(package ${CMAKE_CURRENT_BINARY_DIR}/python/grm)
+set(python_source ${CMAKE_CURRENT_SOURCE_DIR}/python)
+file(GLOB python_files CONFIGURE_DEPENDS ${python_source}/grm/*.py ${python_source}/grm/*.pyi
+     ${python_source}/grm/py.typed)
+file(MAKE_DIRECTORY ${package})
+foreach(file ${python_files})
+  get_filename_component(name ${file} NAME)
+  file(CREATE_LINK ${file} ${package}/${name} SYMBOLIC)
+endforeach()
+
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/python/interpreter ${Python3_EXECUTABLE})
+
+file(GLOB engine_sources CONFIGURE_DEPENDS ${python_source}/engine/*.cpp)
+list(FILTER engine_sources EXCLUDE REGEX "/start.cpp$")
+Python3_add_library(grm_python MODULE WITH_SOABI ${engine_sources})
+Python3_add_library(grm_python_start MODULE WITH_SOABI ${python_source}/engine/start.cpp
+                    src/core/start.cpp src/core/cpu.cpp)
+set_target_properties(grm_python PROPERTIES OUTPUT_NAME _grm)
+set_target_properties(grm_python_start PROPERTIES OUTPUT_NAME _start)
+foreach(target grm_python grm_python_start)
+  set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} UNITY_BUILD OFF
+                        CXX_VISIBILITY_PRESET hidden)
+endforeach()
+target_include_directories(grm_python PRIVATE ${python_source}/engine)
+target_include_directories(grm_python SYSTEM PRIVATE ${PYBIND11_INCLUDE})
+target_compile_options(grm_python PRIVATE ${no_loops})
+target_link_libraries(grm_python PRIVATE grm_study ${TORCH_PYTHON_LIBRARY})
+# Nothing of the archives is seen outside: another extension may hold its own copy of them.
+target_link_options(grm_python PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now)
+target_include_directories(grm_python_start PRIVATE src)
+target_compile_options(grm_python_start PRIVATE ${warnings} ${hardening})
+add_dependencies(grm_python grm_python_start)

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "engine.h"
+#include "nn/own_network.h"
+
+namespace grm::python {
+
+/// Makes networks from `adapter`, an object of grm._network.Adapter: parameters() and buffers() name
+/// its tensors, a call computes. None: an empty maker.
+nn::OwnNetworkMaker network_maker(const py::object& adapter);
+
+/// Hands the maker over while models are built; does nothing for an empty one.
+class NetworkScope {
+ public:
+  explicit NetworkScope(const nn::OwnNetworkMaker& maker) {
+    if (maker) scope_ = std::make_unique<nn::OwnNetworkScope>(maker);
+  }
+
+ private:
+  std::unique_ptr<nn::OwnNetworkScope> scope_;
+};
+
+}  // namespace grm::python
