@@ -76,9 +76,10 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
     input.edge_weights = view.graph.edge_weights;
     domain.transformed = graph_encoder_->forward(input, pass);
   } else if (own_encoder_) {
-    Features x = domain.input.features;
-    if (options_.concat()) x.dense = torch::cat({domain.input.node, domain.input.domain}, 1);
-    domain.transformed = own_encoder_->forward({view.graph.edges, x, {}, nullptr}, pass).logits;
+    Features own_rows = domain.input.features;
+    if (options_.concat()) own_rows.dense = torch::cat({domain.input.node, domain.input.domain}, 1);
+    domain.transformed =
+        own_encoder_->forward({view.graph.edges, own_rows, {}, nullptr}, pass).logits;
   } else {
     domain.transformed = encoder_->transform(domain.input);
   }
