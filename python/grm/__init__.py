@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os as _os
 import sys as _sys
 
 from . import _start
@@ -20,6 +21,11 @@ _changed = _start.prepare()
 import torch as _torch  # noqa: E402,F401  the libraries that _grm is linked with come with it
 
 from . import _grm, nn, ops  # noqa: E402
+
+# Steps free and allocate the same large tensors again and again: kept in the heap they are reused, given
+# back to the system every page is faulted in anew, which doubles the time of a step. For the process.
+if _os.environ.get("GRM_KEEP_MEMORY", "1") != "0":
+    _grm.keep_freed_memory()
 from ._classifier import Classifier, Epoch, Uncertainty, load  # noqa: E402
 from ._compare import Shift, Study, compare, shift, study  # noqa: E402
 from ._datasets import Dataset, datasets  # noqa: E402

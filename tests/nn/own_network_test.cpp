@@ -65,7 +65,9 @@ TEST(OwnNetwork, WithoutOneTheMessageSaysWhoseItIs) {
 
 TEST(OwnNetwork, TensorsThatOptimisersCannotUseAreRefused) {
   ParameterSet set(Rng(1));
-  test::error_of(ErrorKind::shape, [&] { set.adopt("a", torch::ones({2, 2}).to(torch::kFloat64), true); });
+  test::error_of(ErrorKind::shape, [&] {
+    set.adopt("a", torch::ones({2, 2}).to(torch::kFloat64), true);
+  });
   test::error_of(ErrorKind::shape, [&] { set.adopt("a", torch::ones({2, 3}).t(), true); });
   set.adopt("a", torch::ones({2}), false);
   EXPECT_EQ(set.count(), 0);
