@@ -172,11 +172,14 @@ class GrmNet {
     const bool whole = options_.scope == Scope::whole;
     const GrmTerms t =
         model_->losses(graph, g, eps, LossKind::softmax, whole ? nodes : torch::Tensor(), y, pass);
-    return {{"total", t.total(options_)},
-            {"supervision", t.supervision},
-            {"latent_kl", t.latent_kl},
-            {"edge_kl", t.edge_kl},
-            {"invariance", t.invariance}};
+    std::map<std::string, torch::Tensor> terms = {
+        {"total", t.total(options_, options_.gamma(static_cast<int64_t>(step)))},
+        {"supervision", t.supervision},
+        {"latent_kl", t.latent_kl},
+        {"edge_kl", t.edge_kl},
+        {"invariance", t.invariance}};
+    if (t.presence_kl.defined()) terms["presence_kl"] = t.presence_kl;
+    return terms;
   }
 
   void forget_graphs() { model_->forget_graphs(); }

@@ -200,7 +200,9 @@ TEST_P(GraphGrmTerms, EqualTheDenseEquationsGraphByGraph) {
   EXPECT_NEAR(got.edge_kl.item<double>(), mean(kl_e), 1e-9);
   EXPECT_NEAR(got.invariance.item<double>(), mean(l_d), 1e-9);
   ASSERT_EQ(got.presence_kl.defined(), gates);
-  if (gates) EXPECT_NEAR(got.presence_kl.item<double>(), mean(kl_p), 1e-9);
+  if (gates) {
+    EXPECT_NEAR(got.presence_kl.item<double>(), mean(kl_p), 1e-9);
+  }
   EXPECT_NEAR(got.total(options_, 0.2).item<double>(),
               l_s.item<double>() + 0.3 * (mean(kl_z) + mean(kl_e)) + 0.4 * mean(l_d) +
                   (gates ? 0.2 * mean(kl_p) : 0.0),

@@ -148,7 +148,9 @@ void GrmReference::check_paper_preset() {
   EXPECT_NEAR(terms.invariance.item<double>(), torch::stack(l_d).mean().item<double>(), tolerance);
   ASSERT_EQ(terms.presence_kl.defined(), gates);
   const Tensor kl = gates ? torch::stack(kl_p).mean() : torch::zeros({}, torch::kFloat64);
-  if (gates) EXPECT_NEAR(terms.presence_kl.item<double>(), kl.item<double>(), tolerance);
+  if (gates) {
+    EXPECT_NEAR(terms.presence_kl.item<double>(), kl.item<double>(), tolerance);
+  }
   options_.alpha = 0.5;
   options_.beta = 0.25;
   const double total = (l_s + 0.5 * (torch::stack(kl_z).mean() + torch::stack(kl_e).mean()) +

@@ -46,10 +46,14 @@ TEST(ValidationSet, TheLargestTenthLeavesTraining) {
         const bool comparable =
             rule == ValidateOn::largest ||
             torch::equal(task.training[0].labels.y[h], task.training[0].labels.y[t]);
-        if (comparable) EXPECT_GE(size_of(set, h), size_of(set, t)) << h << " " << t;
+        if (comparable) {
+          EXPECT_GE(size_of(set, h), size_of(set, t)) << h << " " << t;
+        }
       }
     }
-    if (rule == ValidateOn::largest_of_class) EXPECT_EQ(ones, 2);
+    if (rule == ValidateOn::largest_of_class) {
+      EXPECT_EQ(ones, 2);
+    }
     // Nothing but training graphs is looked at, and test stays what it was.
     EXPECT_EQ(changed.validation[0].graph.edges, set.edges);
     EXPECT_EQ(changed.test[0].name, "c");
