@@ -32,7 +32,7 @@ def attack(context, rng, kind, parts, commands, find, study=False):
         lines = sum(
             path.read_bytes().count(b"\n") for path in place.glob("*/*.csv") if size_of(path)
         )
-        bound += lines * 4096 / 2**20
+        bound += lines * 6144 / 2**20  # rows of 128, and the search for influential nodes
     result = context.program.run(command, place, timeout=60)
     why = faults(result, bound=bound, study=study) + bad_outputs(place, result)
     if [path for path in folder.iterdir() if path.name != "inner"]:
