@@ -2,15 +2,13 @@
 #include "cli/bench_peers.h"
 
 #include <torch/types.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include "core/embedded.h"
 #include "core/files.h"
 #include "core/system/process.h"
+#include "core/system/temporary_folder.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
@@ -27,23 +25,6 @@ using nlohmann::ordered_json;
 using Arrays = std::map<std::string, torch::Tensor>;
 
 constexpr double kSeconds = 1800.0;  // for the peer, data loading included
-
-class WorkFolder {
- public:
-  WorkFolder() : path_(std::filesystem::temp_directory_path().string() + "/grm-peers-XXXXXX") {
-    if (!mkdtemp(path_.data())) fail(ErrorKind::io, "{}: cannot make a folder", path_);
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 void add_features(Arrays& arrays, const std::string& prefix, const Features& x) {
   arrays[prefix + "width"] = torch::full({}, x.width(), torch::kInt64);
@@ -103,7 +84,7 @@ ordered_json run_peers(const RunConfig& config, const Task& task, int64_t epochs
          "--peers compares with PyTorch Geometric, which has no '{}'; use --method erm",
          config.method_name());
   }
-  const WorkFolder folder;
+  const TemporaryFolder folder("grm-peers");
   io::write_npz(folder.file("data.npz"), arrays_of(task));
   write_file_atomic(folder.file("peers.py"), peer_files().front().text);
   const std::string device = compute_device().is_cuda() ? "cuda" : "cpu";

@@ -1,7 +1,5 @@
 #include "study/mps.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,7 +11,7 @@ namespace {
 constexpr double kSeconds = 10.0;  // for the control program to answer
 const char* const kFolders[] = {"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"};
 
-// Through a shell, which looks for the program and feeds its standard input.
+// Through a shell, which looks for the program and feeds its standard input; "" if all went well.
 std::string control(const std::string& command) {
   return run_program({"/bin/sh", "-c", command}, kSeconds);
 }
@@ -21,26 +19,23 @@ std::string control(const std::string& command) {
 }  // namespace
 
 SharedGpu::SharedGpu(bool wanted) {
-  if (!wanted || std::getenv(kFolders[0]) || std::filesystem::exists("/tmp/nvidia-mps/control"))
-    return;
+  if (!wanted || std::getenv(kFolders[0])) return;
+  if (std::filesystem::exists("/tmp/nvidia-mps/control")) return;
   if (!control("command -v nvidia-cuda-mps-control > /dev/null").empty()) return;
-  std::string path = std::filesystem::temp_directory_path().string() + "/grm-mps-XXXXXX";
-  if (!mkdtemp(path.data())) return;
-  for (const char* name : kFolders) setenv(name, path.c_str(), 1);
-  folder_ = path;
-  if (control("nvidia-cuda-mps-control -d").empty()) return;
-  for (const char* name : kFolders) unsetenv(name);
-  folder_.clear();
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  folder_.emplace("grm-mps");
+  for (const char* name : kFolders) setenv(name, folder_->path().c_str(), 1);
+  if (!control("nvidia-cuda-mps-control -d").empty()) forget();
 }
 
 SharedGpu::~SharedGpu() {
-  if (folder_.empty()) return;
+  if (!started()) return;
   control("echo quit | nvidia-cuda-mps-control");
+  forget();
+}
+
+void SharedGpu::forget() {
   for (const char* name : kFolders) unsetenv(name);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  folder_.reset();
 }
 
 }  // namespace grm::study

@@ -1,11 +1,13 @@
 #pragma once
 
-#include <string>
+#include <optional>
+
+#include "core/system/temporary_folder.h"
 
 namespace grm::study {
 
 /// Lets several processes share a GPU instead of taking turns: starts NVIDIA's MPS for the children
-/// of this process while it lives, with folders of its own, and stops it at the end. Does nothing
+/// of this process while it lives, with a folder of its own, and stops it at the end. Does nothing
 /// where there is no nvidia-cuda-mps-control or where one runs already.
 class SharedGpu {
  public:
@@ -14,10 +16,12 @@ class SharedGpu {
   ~SharedGpu();
   SharedGpu(const SharedGpu&) = delete;
   SharedGpu& operator=(const SharedGpu&) = delete;
-  bool started() const { return !folder_.empty(); }
+  bool started() const { return folder_.has_value(); }
 
  private:
-  std::string folder_;
+  void forget();
+
+  std::optional<TemporaryFolder> folder_;
 };
 
 }  // namespace grm::study

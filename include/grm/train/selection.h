@@ -37,8 +37,9 @@ GRM_WORDS(Selection, "val", "last", "oracle")
 size_t choose(Selection rule, const std::vector<Evaluation>& history);
 
 /// Whether training stops early after this many evaluations. no_gain: the first of the best
-/// validation scores is `patience` evaluations old, whatever the losses. below_mean (LiSA): after `warm_up` epochs, the latest score is
-/// below the mean of the `patience` scores before it. patience 0: never.
+/// validation scores is `patience` evaluations old, whatever the losses. below_mean (LiSA): after
+/// `warm_up` epochs, the latest score is below the mean of the `patience` scores before it.
+/// patience 0: never.
 enum class StopRule { no_gain, below_mean };
 GRM_WORDS(StopRule, "no_gain", "below_mean")
 bool stops_early(StopRule rule, int64_t patience, int64_t warm_up,
