@@ -21,12 +21,13 @@ void OptimiserOptions::declare(OptionList& list) {
   list.add("weight_decay", weight_decay, {0, 10}, "weight decay, on all parameters");
 }
 
-torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits) {
+torch::Tensor domain_loss(const TrainLoss& loss, const Labels& labels,
+                          const torch::Tensor& logits) {
   const Stage stage("losses");
   const torch::Tensor y = to_place_of(labels.y, logits);
   if (labels.loss.numel() == logits.size(0))
-    return nn::supervised_loss(kind, logits, y);  // all rows
-  return nn::supervised_loss(kind, ops::gather_rows(logits, labels.loss),
+    return nn::supervised_loss(loss, logits, y);  // all rows
+  return nn::supervised_loss(loss, ops::gather_rows(logits, labels.loss),
                              select_rows(y, labels.loss));
 }
 

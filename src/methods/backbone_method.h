@@ -29,7 +29,7 @@ struct OptimiserOptions {
 };
 
 /// Mean loss of a domain's training nodes; logits: [n, classes] of all its nodes.
-torch::Tensor domain_loss(LossKind kind, const Labels& labels, const torch::Tensor& logits);
+torch::Tensor domain_loss(const TrainLoss& loss, const Labels& labels, const torch::Tensor& logits);
 
 /// One product of the first layer for each set of features in use (edited copies of a graph have
 /// the features of that graph). Valid for passes between two changes of the weights.

@@ -42,7 +42,7 @@ EermOptions eerm_options(const DomainOptions& options, const nn::BackboneOptions
 std::string fingerprint_of(const TrainView& view) {
   Task seen;
   seen.classes = view.classes;
-  seen.loss = view.loss;
+  seen.loss = view.loss.kind;
   seen.training = view.training;
   double score = 0.0;
   if (view.validate) {
@@ -68,6 +68,13 @@ std::string cache_path(const EermOptions& options, int64_t epochs, const TrainVi
   std::string key = fmt::format("frozen domains 1\nseed {}\nepochs {}\n{}\n", rng.seed(), epochs,
                                 fingerprint_of(view));
   for (const Option& option : list.options()) key += option.key + " = " + option.get() + "\n";
+  if (view.loss.weights.defined()) {
+    const torch::Tensor weights = view.loss.weights.to(torch::kFloat64);
+    for (int64_t c = 0; c < weights.numel(); ++c) {
+      key += fmt::format("weight {:.17g}\n", weights[c].item<double>());
+    }
+  }
+  if (view.loss.focal > 0.0) key += fmt::format("focal {:.17g}\n", view.loss.focal);
   // Sums are rounded otherwise on a GPU, and what is drawn from them may differ.
   if (compute_device().is_cuda()) key += "device cuda\n";
   return cache_file("domains", sha256(key) + ".safetensors");

@@ -41,6 +41,12 @@ void TrainOptions::declare(OptionList& list) {
   list.add("calibrate", calibrate,
            "fit a temperature on validation when the model is chosen, so that its probabilities "
            "mean what they say; it changes no class and no score");
+  list.add("class_weights", class_weights,
+           "what items of each class count in the loss: none (all the same), balanced (classes "
+           "alike), names as in fraud=5, or a number for each class as in 1,5");
+  list.add("focal", focal, {0, 10},
+           "gamma of the focal loss: an item counts (1 - p)^gamma, p the probability of its label; "
+           "0: plain loss");
   list.add("seeds", seeds, {1, 100000}, "independent runs");
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
@@ -72,7 +78,9 @@ const std::vector<std::vector<std::string>>& later_options() {
       {"grm.batch_norm"},
       {"presence", "presence_weight", "presence_prior", "presence_warm_up"},
       {"validate_on"},
-      {"average", "average_decay", "average_start"}};
+      {"average", "average_decay", "average_start"},
+      {"class_weights"},
+      {"focal"}};
   return groups;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "grm/core/error.h"
+#include "train/target_metrics.h"
 
 namespace grm {
 
@@ -91,16 +92,33 @@ F1Scores f1_scores(const torch::Tensor& predicted, const torch::Tensor& y, int64
   return result;
 }
 
+double score(LossKind loss, MetricKind metric, const torch::Tensor& outputs,
+             const torch::Tensor& y) {
+  const Target target = target_of(loss);
+  if (target == Target::multi_label) return multi_label_score(metric, outputs, y);
+  if (target == Target::regression) return regression_score(metric, outputs, y);
+  return score(metric, outputs, y);
+}
+
 double score(MetricKind metric, const torch::Tensor& logits, const torch::Tensor& y) {
   switch (metric) {
     case MetricKind::accuracy:
+    case MetricKind::micro_f1:  // the same for one class of several
       return accuracy(logits, y);
     case MetricKind::roc_auc:
       return roc_auc(logits, y);
     case MetricKind::macro_f1:
       return f1_scores(predicted_class(logits), y, logits.size(1)).macro;
+    case MetricKind::average_precision: {
+      const torch::Tensor x = logits.to(torch::kFloat64);
+      return average_precision_of_scores(x.select(1, 1) - x.select(1, 0), y);
+    }
+    case MetricKind::rmse:
+    case MetricKind::mae:
+    case MetricKind::r2:
+      break;
   }
-  throw InternalError("score: unknown metric");
+  throw InternalError("score: not a metric of classes");
 }
 
 }  // namespace grm

@@ -24,6 +24,9 @@ struct F1Scores {
 F1Scores f1_scores(const torch::Tensor& predicted, const torch::Tensor& y, int64_t classes);
 
 double score(MetricKind metric, const torch::Tensor& logits, const torch::Tensor& y);
+/// The same for any target (target_metrics.h); outputs of a regression in the units of the targets.
+double score(LossKind loss, MetricKind metric, const torch::Tensor& outputs,
+             const torch::Tensor& y);
 
 /// Smallest index of the largest entry of each row: [N] int64.
 torch::Tensor predicted_class(const torch::Tensor& logits);

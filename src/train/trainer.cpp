@@ -13,6 +13,7 @@
 #include "grm/train/model_file.h"
 #include "train/average.h"
 #include "train/checkpoint.h"
+#include "train/class_weights.h"
 #include "train/constant.h"
 #include "train/divergence.h"
 #include "train/memory.h"
@@ -69,8 +70,10 @@ class Run {
  private:
   TrainView view() const {
     TrainView view = task_.train_view();
+    view.loss = train_loss(config_.train, task_);
     view.validate = [this](const Predictor& predict) {
-      return mean_score(evaluate(predict, task_, Role::validation));
+      const double mean = mean_score(evaluate(predict, task_, Role::validation));
+      return smaller_is_better(task_.metric) ? -mean : mean;
     };
     return view;
   }

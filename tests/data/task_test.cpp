@@ -74,7 +74,7 @@ TEST(Task, TrainViewHoldsTrainingDomainsAndTheShapeOfTheProblem) {
   EXPECT_EQ(view.training[0].name, "a");
   EXPECT_EQ(view.classes, 2);
   EXPECT_EQ(view.features, 2);
-  EXPECT_EQ(view.loss, LossKind::binary_pair);
+  EXPECT_EQ(view.loss.kind, LossKind::binary_pair);
 }
 
 TEST(Task, DomainsAreFoundByRole) {

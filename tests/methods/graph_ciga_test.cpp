@@ -11,6 +11,7 @@
 #include "methods/graph/batches.h"
 #include "methods/graph/contrastive.h"
 #include "methods/graph/split_model.h"
+#include "nn/losses.h"
 #include "small_graph_task.h"
 
 namespace grm::graph_level {
@@ -159,7 +160,7 @@ TEST_F(CigaModel, HingeReachesTheExtractorOnlyIfTheOptionSaysSo) {
       nn::Pass pass = nn::Pass::train(Stream(1));
       const SplitModel::Output out = model.forward(batch_, pass, wanted);
       const Tensor y = torch::arange(12, torch::kInt64).remainder(2);
-      hinge(row_losses(LossKind::softmax, out.spurious, y), torch::zeros({12})).backward();
+      hinge(nn::row_losses(LossKind::softmax, out.spurious, y), torch::zeros({12})).backward();
       for (const auto& [name, tensor] : set.parameters()) {
         const bool moved =
             tensor.grad().defined() && tensor.grad().abs().max().item<double>() > 0.0;

@@ -61,7 +61,7 @@ TEST(GraphBatches, LossesOfRowsAverageToTheSupervisedLoss) {
   Rng(1).stream("logits").fill_normal(logits.data_ptr<double>(), logits.numel());
   const Tensor y = torch::tensor({0, 1, 1, 0, 1, 0, 0, 1, 1}, torch::kInt64);
   for (const LossKind kind : {LossKind::softmax, LossKind::binary_pair}) {
-    const Tensor rows = graph_level::row_losses(kind, logits, y);
+    const Tensor rows = nn::row_losses(kind, logits, y);
     ASSERT_EQ(rows.sizes(), (at::IntArrayRef{9}));
     EXPECT_NEAR(rows.mean().item<double>(), nn::supervised_loss(kind, logits, y).item<double>(),
                 1e-12);

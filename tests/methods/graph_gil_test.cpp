@@ -27,7 +27,7 @@ class GilPenalty : public testing::Test {
   Tensor gradients(LossKind kind) const {
     const Tensor h = inputs();
     return gil::head_gradients(gil::environment_weights(environments_, torch::kFloat64),
-                               gil::residuals(kind, head_.forward(h), y_), h);
+                               nn::loss_residuals(kind, head_.forward(h), y_), h);
   }
   const Tensor x_ = test::uniform({7, 4}, 5);
   const Tensor y_ = torch::tensor({0, 1, 1, 0, 1, 0, 0}, torch::kInt64);
@@ -53,7 +53,7 @@ TEST_F(GilPenalty, TheClosedFormEqualsAutogradOfEachRisk) {
     const Tensor logits = head.forward(h);
     const Tensor closed =
         gil::head_gradients(gil::environment_weights(environments_, torch::kFloat64),
-                            gil::residuals(kind, logits, y_), h);
+                            nn::loss_residuals(kind, logits, y_), h);
     ASSERT_EQ(closed.sizes(), (at::IntArrayRef{3, 2, 6}));
     int64_t row = 0;
     for (const int64_t e : {0, 2, 3}) {
@@ -86,7 +86,7 @@ TEST_F(GilPenalty, TheClosedFormOfPooledLogitsEqualsAutograd) {
   }
   const Tensor closed =
       gil::head_gradients(gil::environment_weights(environments_, torch::kFloat64),
-                          gil::residuals(LossKind::softmax, logits_of(rows), y_).detach(), inputs);
+                          nn::loss_residuals(LossKind::softmax, logits_of(rows), y_).detach(), inputs);
   ASSERT_EQ(closed.sizes(), (at::IntArrayRef{3, 2, 6}));
   int64_t row = 0;
   for (const int64_t e : {0, 2, 3}) {

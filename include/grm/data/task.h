@@ -12,14 +12,49 @@ namespace grm {
 
 enum class Role { train, validation, test };
 GRM_WORDS(Role, "train", "validation", "test")
-enum class LossKind { softmax, binary_pair };  // softmax cross-entropy; the 2-output BCE
-GRM_WORDS(LossKind, "softmax", "binary_pair")
-enum class MetricKind { accuracy, roc_auc, macro_f1 };
-GRM_WORDS(MetricKind, "accuracy", "roc_auc", "macro_f1")
+/// What is predicted of an item: one class of several, yes or no for each of several questions
+/// (tasks), or numbers.
+enum class Target { classes, multi_label, regression };
+GRM_WORDS(Target, "class", "multi-label", "regression")
+/// Softmax cross-entropy; the 2-output BCE; BCE of each task; squared error.
+enum class LossKind { softmax, binary_pair, multi_label, squared };
+GRM_WORDS(LossKind, "softmax", "binary_pair", "multi_label", "squared")
+enum class MetricKind { accuracy, roc_auc, macro_f1, average_precision, micro_f1, rmse, mae, r2 };
+GRM_WORDS(MetricKind, "accuracy", "roc_auc", "macro_f1", "average_precision", "micro_f1", "rmse",
+          "mae", "r2")
+
+Target target_of(LossKind loss);
+/// The metrics of a kind of target, the usual one first.
+std::vector<MetricKind> metrics_of(Target target);
+/// Whether the metric is an error, of which less is better.
+bool smaller_is_better(MetricKind metric);
+
+/// Where the targets of a regression lie, by target: training's mean and deviation. What a model
+/// gives are targets less their mean, divided by their deviation.
+struct TargetScale {
+  std::vector<double> mean, deviation;  // empty for other targets
+
+  /// Outputs of a model [k, targets] as targets, and back; unchanged where there is no scale.
+  torch::Tensor restored(const torch::Tensor& outputs) const;
+  torch::Tensor scaled(const torch::Tensor& targets) const;
+};
+
+/// What is trained on: the loss, and how it counts rows.
+struct TrainLoss {
+  LossKind kind = LossKind::softmax;
+  /// [classes] float: what a row of each class counts; of multi-label targets, what a yes of each
+  /// task counts. Undefined: one.
+  torch::Tensor weights;
+  double focal = 0.0;  // gamma: a row counts (1 - p)^gamma, p the probability of its label
+
+  TrainLoss() = default;
+  TrainLoss(LossKind loss) : kind(loss) {}  // NOLINT: a kind is a loss without more to say
+};
 
 /// Labels of one domain's items (nodes, or the graphs of a set), and which of them count.
 struct Labels {
-  torch::Tensor y;           // [items] int64, -1: unknown
+  /// [items] int64, -1: unknown. Of other targets than classes [items, tasks] float, NaN: unknown.
+  torch::Tensor y;
   torch::Tensor loss;        // [k] int64: items whose loss is trained on, ascending
   torch::Tensor evaluate;    // [m] int64: items that the metric sees, ascending
   torch::Tensor edge_truth;  // [nnz] uint8: edges that make the label; undefined where unknown
@@ -38,18 +73,20 @@ struct Domain {
 /// Logits [k, classes] of the given nodes of a graph.
 using Predictor = std::function<torch::Tensor(const Graph& graph, const torch::Tensor& nodes)>;
 
-/// What a method may see while training: the training domains and the shape of the problem. A model
+/// What a method may see while training: the training domains (targets of a regression scaled) and
+/// the shape of the problem. A model
 /// that is built to predict gets the shape alone, without any domain.
 /// Validation and test labels are not in it, so reading them does not compile.
 struct TrainView {
   std::vector<Domain> training;
   int64_t classes = 0;
   int64_t features = 0;
-  LossKind loss = LossKind::softmax;
+  TrainLoss loss;
   Level level = Level::node;
   int64_t edge_features = 0;
-  /// Mean validation metric of a predictor, in percent, for methods that choose something while
-  /// they train; the labels behind it stay out of sight. Empty where there is nothing to ask.
+  /// Mean validation metric of a predictor, for methods that choose something while they train:
+  /// more is better (errors come with a minus). The labels behind it stay out of sight. Empty where
+  /// there is nothing to ask.
   std::function<double(const Predictor&)> validate;
 };
 
@@ -60,13 +97,14 @@ struct Task {
   std::vector<Domain> training;
   std::vector<Domain> validation;
   std::vector<Domain> test;
-  int64_t classes = 0;
+  int64_t classes = 0;  // or tasks, or numbers to predict: outputs of a model
   LossKind loss = LossKind::softmax;
+  TargetScale target_scale;  // of regression
   MetricKind metric = MetricKind::accuracy;
   std::map<std::string, std::string> hashes;  // source file (relative to the data root) -> SHA-256
   std::vector<std::string> missing;           // domains left out under --allow-missing
   std::vector<std::string> notes;             // what a reader of results must know
-  std::vector<std::string> label_names;       // by class; empty: 0, 1, 2, ...
+  std::vector<std::string> label_names;       // by class or task; empty: 0, 1, 2, ...
   std::vector<std::string> feature_names;     // by column; empty: unnamed
   std::string preprocessing;  // JSON: how columns of own data became features; else empty
 

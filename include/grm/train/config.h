@@ -38,6 +38,8 @@ struct TrainOptions {
   double average_decay = 0.9;
   int64_t average_start = 0;
   bool calibrate = true;
+  std::string class_weights = "none";
+  double focal = 0.0;
   int64_t seeds = 1;
   int64_t first_seed = 1000;
   double checkpoint_seconds = 10.0;

@@ -31,8 +31,7 @@ class DescriptionReader : private TomlWords {
     only(file, kTop, "dataset.toml");
     read_name(file, purpose);
     choice(file, "level", d_.level);
-    d_.metric_place = choice(file, "metric", d_.metric);
-    d_.loss_place = choice(file, "loss", d_.loss);
+    read_target(file);
     choice(file, "missing", d_.missing, {"error", "mean", "zero", "flag"});
     choice(file, "scale", d_.scale, {"standard", "none"});
     choice(file, "edges_between", d_.between);
@@ -69,6 +68,18 @@ class DescriptionReader : private TomlWords {
           place, fmt::format("the name '{}' cannot be that of a folder of runs", shown(d_.name)),
           "use letters, digits, '_', '.' and '-', not '.' first"));
     }
+  }
+
+  void read_target(const toml::table& file) {
+    const std::vector<MetricKind> metrics = metrics_of(target_of(d_.loss));
+    Keys known;
+    for (const MetricKind metric : metrics) known.push_back(to_string(metric));
+    std::string metric = known.front(), loss = to_string(d_.loss);
+    d_.metric_place = choice(file, "metric", metric, known);
+    d_.metric = value_of<MetricKind>(metric).value();
+    d_.loss_place = choice(file, "loss", loss,
+                           {to_string(LossKind::softmax), to_string(LossKind::binary_pair)});
+    d_.loss = value_of<LossKind>(loss).value();
   }
 
   void read_classes(const toml::table& file) {

@@ -169,7 +169,7 @@ Classes find_classes(const Description& d, const std::vector<const RawDomain*>& 
     if (d.loss == LossKind::binary_pair) {
       for_two("loss", to_string(d.loss), d.loss_place, "write loss = \"softmax\"");
     }
-    if (d.metric == MetricKind::roc_auc) {
+    if (d.metric == MetricKind::roc_auc || d.metric == MetricKind::average_precision) {
       for_two("metric", to_string(d.metric), d.metric_place,
               "write metric = \"accuracy\" or \"macro_f1\"");
     }

@@ -27,16 +27,6 @@ EpochShape epoch_of_batches(const std::vector<DomainShape>& sets, int64_t batch)
   return epoch;
 }
 
-torch::Tensor row_losses(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y) {
-  ensure(logits.dim() == 2 && logits.size(0) == y.numel(), "row_losses: a label for every row");
-  const torch::Tensor labels = to_place_of(y, logits);
-  if (kind == LossKind::softmax) {
-    return torch::nll_loss(torch::log_softmax(logits, 1), labels, {}, at::Reduction::None);
-  }
-  const torch::Tensor t = torch::one_hot(labels, logits.size(1)).to(logits.scalar_type());
-  return torch::binary_cross_entropy_with_logits(logits, t, {}, {}, at::Reduction::None).mean(1);
-}
-
 torch::Tensor edge_offsets(const nn::GraphInput& batch) {
   return batch.edges->in.offsets.index_select(0, batch.node_offsets);
 }

@@ -9,16 +9,13 @@
 #include "grm/methods/method.h"
 #include "nn/graph_encoder.h"
 
-// What all graph-level methods train on: an epoch's batches and the losses of single graphs.
+// What all graph-level methods train on: an epoch's batches.
 namespace grm::graph_level {
 
 /// The graphs `ids` (int64 [n]) in random order, cut into batches of `batch`; the last is shorter.
 std::vector<torch::Tensor> epoch_batches(const torch::Tensor& ids, int64_t batch, Stream draws);
 /// One step for each of these batches.
 EpochShape epoch_of_batches(const std::vector<DomainShape>& sets, int64_t batch);
-
-/// The loss of each row, [N]; their mean is nn::supervised_loss. logits: [N, C], y: [N] int64.
-torch::Tensor row_losses(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y);
 
 /// First edge of each graph of a batch, [B + 1] int64: edges of one graph lie together.
 torch::Tensor edge_offsets(const nn::GraphInput& batch);

@@ -35,11 +35,11 @@ double schedule(double alpha, int64_t epochs_before) {
   return alpha * std::pow(static_cast<double>(epochs_before), 1.6);
 }
 
-torch::Tensor intervened_losses(LossKind kind, const torch::Tensor& causal,
+torch::Tensor intervened_losses(const TrainLoss& loss, const torch::Tensor& causal,
                                 const torch::Tensor& confounder, const torch::Tensor& y) {
   const int64_t n = causal.size(0), classes = causal.size(1);
   const torch::Tensor z = causal.unsqueeze(1) * torch::sigmoid(confounder.detach()).unsqueeze(0);
-  return row_losses(kind, z.reshape({n * n, classes}), y.repeat_interleave(n)).view({n, n});
+  return nn::row_losses(loss, z.reshape({n * n, classes}), y.repeat_interleave(n, 0)).view({n, n});
 }
 
 torch::Tensor spread(Spread form, const torch::Tensor& q) {

@@ -17,7 +17,7 @@ double schedule(double alpha, int64_t epochs_before);
 
 /// q_ij = l(z_ij, y_i) with z_ij = causal_i * sigmoid(sg(confounder_j)), elementwise: [B, B].
 /// causal, confounder: [B, C] logits of the two heads; no gradient reaches `confounder`.
-torch::Tensor intervened_losses(LossKind kind, const torch::Tensor& causal,
+torch::Tensor intervened_losses(const TrainLoss& loss, const torch::Tensor& causal,
                                 const torch::Tensor& confounder, const torch::Tensor& y);
 
 /// scaled: Var_j(B mean_i q_ij)      plain: mean_i Var_j(q_ij)         Var is unbiased

@@ -30,6 +30,7 @@
 
 #include "methods/graph/model.h"
 #include "methods/graph/subgraph.h"
+#include "nn/losses.h"
 #include "ops/sparse.h"
 
 namespace grm::graph_level {
@@ -43,13 +44,6 @@ torch::Tensor environment_weights(const torch::Tensor& environments, torch::Dtyp
       torch::tensor(std::vector<int64_t>(present.begin(), present.end()), torch::kInt64);
   const torch::Tensor member = environments.unsqueeze(0).eq(names.unsqueeze(1)).to(dtype);
   return member / member.sum(1, true);
-}
-
-torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y) {
-  const torch::Tensor t =
-      torch::one_hot(to_place_of(y, logits), logits.size(1)).to(logits.scalar_type());
-  if (kind == LossKind::softmax) return torch::softmax(logits, 1) - t;
-  return (torch::sigmoid(logits) - t) / static_cast<double>(logits.size(1));
 }
 
 torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& residuals,
@@ -149,9 +143,9 @@ class Gil final : public GraphMethod {
       const torch::Tensor weights = to_place_of(
           gil::environment_weights(environments.index_select(0, batch.ids), logits.scalar_type()),
           logits);
-      const torch::Tensor risk = weights.matmul(row_losses(view_.loss, logits, batch.y)).mean();
+      const torch::Tensor risk = weights.matmul(nn::row_losses(view_.loss, logits, batch.y)).mean();
       const torch::Tensor penalty = gil::gradient_variance(
-          gil::head_gradients(weights, gil::residuals(view_.loss, logits, batch.y), inputs));
+          gil::head_gradients(weights, nn::loss_residuals(view_.loss, logits, batch.y), inputs));
       return BatchLoss{risk + options_.lambda * penalty,
                        {{"risk", risk}, {"gradient_variance", penalty}}};
     });

@@ -2,8 +2,6 @@
 
 #include <torch/types.h>
 
-#include "grm/data/task.h"
-
 // The parts of GIL's objective over a batch of B graphs with environments e_i (int64 [B]). Only
 // environments that have members in the batch count, K' of them.
 namespace grm::graph_level::gil {
@@ -11,13 +9,9 @@ namespace grm::graph_level::gil {
 /// Row e weighs the members of environment e by 1 / their number: [K', B], of the given type.
 torch::Tensor environment_weights(const torch::Tensor& environments, torch::Dtype dtype);
 
-/// dl_i / dlogits_i of each row alone: softmax - onehot, or (sigmoid - onehot) / 2 for the 2-output
-/// loss. [B, C]
-torch::Tensor residuals(LossKind kind, const torch::Tensor& logits, const torch::Tensor& y);
-
 /// G_e = mean_{i in e} residual_i [input_i ; 1]^T, the gradient of R_e with respect to a last layer
-/// logits = input W + b: [K', C, d + 1].   weights: [K', B], residuals: [B, C], inputs: [B, d], or
-/// [B, C, d + 1] where each class has its own [input_i ; 1]
+/// logits = input W + b: [K', C, d + 1].   weights: [K', B], residuals (nn::loss_residuals):
+/// [B, C], inputs: [B, d], or [B, C, d + 1] where each class has its own [input_i ; 1]
 torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& residuals,
                              const torch::Tensor& inputs);
 

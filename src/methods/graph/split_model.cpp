@@ -136,11 +136,12 @@ SplitModel::Output SplitModel::forward(const nn::GraphInput& batch, nn::Pass& pa
   return out;
 }
 
-BatchLoss split_loss(SplitModel& model, TrainBatch& batch, LossKind kind, double alpha, double beta,
+BatchLoss split_loss(SplitModel& model, TrainBatch& batch, const TrainLoss& of, double alpha,
+                     double beta,
                      const std::function<torch::Tensor(const torch::Tensor&)>& contrast_of) {
   const SplitModel::Wanted wanted{alpha > 0.0, beta > 0.0};
   const SplitModel::Output out = model.forward(batch.input, batch.pass, wanted);
-  const torch::Tensor risk = nn::supervised_loss(kind, out.logits, batch.y);
+  const torch::Tensor risk = nn::supervised_loss(of, out.logits, batch.y);
   BatchLoss loss{risk, {{"risk", risk}}};
   if (wanted.contrast) {
     const torch::Tensor term = contrast_of(out.contrast);
@@ -148,8 +149,8 @@ BatchLoss split_loss(SplitModel& model, TrainBatch& batch, LossKind kind, double
     loss.terms.push_back({"contrast", term});
   }
   if (wanted.spurious) {
-    const torch::Tensor term = hinge(row_losses(kind, out.spurious, batch.y),
-                                     row_losses(kind, out.logits.detach(), batch.y));
+    const torch::Tensor term = hinge(nn::row_losses(of, out.spurious, batch.y),
+                                     nn::row_losses(of, out.logits.detach(), batch.y));
     loss.total = loss.total + beta * term;
     loss.terms.push_back({"hinge", term});
   }

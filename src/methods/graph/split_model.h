@@ -103,7 +103,8 @@ struct SplitMethodOptions : GraphMethodOptions {
 
 /// The objective of CIGA and GALA on a batch: the risk, alpha times the contrast of the rows that
 /// `contrast_of` is given, and beta times the hinge; what weighs 0 is not computed.
-BatchLoss split_loss(SplitModel& model, TrainBatch& batch, LossKind kind, double alpha, double beta,
+BatchLoss split_loss(SplitModel& model, TrainBatch& batch, const TrainLoss& of, double alpha,
+                     double beta,
                      const std::function<torch::Tensor(const torch::Tensor&)>& contrast_of);
 
 }  // namespace grm::graph_level

@@ -119,7 +119,7 @@ class Trivial final : public Method {
   }
 
   TrivialOptions options_;
-  LossKind loss_;
+  TrainLoss loss_;
   nn::ParameterSet set_;
   torch::Tensor mean_, scale_;   // [d], of the training graphs
   torch::Tensor x_, y_;          // [n, d], [n]: all training graphs

@@ -203,20 +203,20 @@ Classified GrmModel::classify(const PreparedBatch& g, const torch::Tensor& z, bo
 }
 
 GrmTerms GrmModel::losses(const Graph& graph, const PreparedBatch& g, const torch::Tensor& eps,
-                          LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
+                          const TrainLoss& loss, const torch::Tensor& items, const torch::Tensor& y,
                           nn::Pass& pass) {
   const bool part = uses_local_influence(options_, graph.nodes());
   return losses(part ? cache_.part(graph) : cache_.whole(graph, true), g, eps, loss, items, y,
                 pass);
 }
 
-GrmTerms GrmModel::losses(const PreparedBatch& g, const torch::Tensor& eps, LossKind loss,
+GrmTerms GrmModel::losses(const PreparedBatch& g, const torch::Tensor& eps, const TrainLoss& loss,
                           const torch::Tensor& y, nn::Pass& pass) {
   return losses(*g.own, g, eps, loss, {}, y, pass);
 }
 
 GrmTerms GrmModel::losses(const DomainView& view, const PreparedBatch& g, const torch::Tensor& eps,
-                          LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
+                          const TrainLoss& loss, const torch::Tensor& items, const torch::Tensor& y,
                           nn::Pass& pass) {
   const Stage stage("losses");
   const DomainEncoding domain =

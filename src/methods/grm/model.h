@@ -87,10 +87,10 @@ class GrmModel {
   }
   /// Section 3.4: all terms. `items` are the rows of the logits that carry the labels y.
   GrmTerms losses(const Graph& graph, const PreparedBatch& g, const torch::Tensor& eps,
-                  LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
+                  const TrainLoss& loss, const torch::Tensor& items, const torch::Tensor& y,
                   nn::Pass& pass);
   /// The same at graph level, where every graph of the batch carries a label.
-  GrmTerms losses(const PreparedBatch& g, const torch::Tensor& eps, LossKind loss,
+  GrmTerms losses(const PreparedBatch& g, const torch::Tensor& eps, const TrainLoss& loss,
                   const torch::Tensor& y, nn::Pass& pass);
 
  private:
@@ -112,7 +112,7 @@ class GrmModel {
   /// Whether the rows of a batch are the nodes of its domain, in order.
   bool same_rows(const PreparedBatch& g) const { return g.own || options_.scope == Scope::whole; }
   GrmTerms losses(const DomainView& view, const PreparedBatch& g, const torch::Tensor& eps,
-                  LossKind loss, const torch::Tensor& items, const torch::Tensor& y,
+                  const TrainLoss& loss, const torch::Tensor& items, const torch::Tensor& y,
                   nn::Pass& pass);
 
   GrmOptions options_;
