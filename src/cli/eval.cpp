@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
+#include "cli/eval_scores.h"
 #include "cli/reliability.h"
 #include "cli/terminal.h"
 #include "core/clock.h"
@@ -103,16 +104,25 @@ int eval(const std::string& path, const Common& common) {
 }  // namespace
 
 void add_eval(CLI::App& app, Common& common, Action& action) {
-  CLI::App* verb = app.add_subcommand("eval", "score a trained model on every domain of its data");
-  auto path = std::make_shared<std::string>();
+  CLI::App* verb =
+      app.add_subcommand("eval", "score a trained model on its data, or on any labelled data");
+  auto flags = std::make_shared<EvalFlags>();
   add_common(*verb, common, true);
-  verb->add_option("run", *path, "run folder or model.safetensors")->required();
+  add_eval_flags(*verb, *flags);
   verb->footer(
       "Examples:\n"
       "  grm eval runs/sbm/grm/20260131T120000-1000\n"
-      "  grm eval runs/sbm/grm/20260131T120000-1000/model.safetensors --json\n\n"
+      "  grm eval runs/sbm/grm/20260131T120000-1000/model.safetensors --json\n"
+      "  grm eval RUN --data new-month                   all scores, by class and by domain\n"
+      "  grm eval RUN --data new-month --precision 0.9   and a threshold for decisions\n"
+      "  grm eval RUN --recall 0.8 --class fraud         on the test domains of the run\n\n"
+      "A threshold is chosen on the validation data of the run, where that is at hand.\n"
       "For new graphs, with or without labels: grm predict");
-  verb->callback([=, &common, &action] { action = [=, &common] { return eval(*path, common); }; });
+  verb->callback([=, &common, &action] {
+    action = [=, &common] {
+      return flags->decides() ? eval_scores(*flags, common) : eval(flags->run, common);
+    };
+  });
 }
 
 }  // namespace grm::cli

@@ -8,14 +8,12 @@
 #include "grm/core/error.h"
 #include "grm/train/predict.h"
 #include "train/calibration.h"
+#include "train/labelled.h"
 #include "train/metrics.h"
 
 namespace grm {
 namespace {
 
-// Graphs of a set predicted at a time: a multiple of the batches that methods evaluate, so that a
-// set is cut as in one go. The nodes of a graph are always predicted together.
-constexpr int64_t kGraphs = 2048;
 constexpr size_t kTextPiece = size_t{1} << 20;  // bytes handed on at a time
 
 std::string head(const Model& model) {
@@ -24,55 +22,26 @@ std::string head(const Model& model) {
   return line + ",spread,entropy\n";
 }
 
-// The logits of labelled items, by group.
-class Scorer {
- public:
-  explicit Scorer(const Model& model) : about_(model.about()), model_(model) {}
-
-  void add(const Domain& domain, const torch::Tensor& items, const torch::Tensor& logits) {
-    if (!domain.labels.y.defined() || !domain.labels.evaluate.defined()) return;
-    torch::Tensor counts = torch::zeros({domain.labels.y.numel()}, torch::kBool);
-    counts.index_fill_(0, domain.labels.evaluate, true);
-    counts = counts.logical_and(domain.labels.y.ge(0)).index_select(0, items);
-    const torch::Tensor rows = counts.nonzero().flatten();
-    if (rows.numel() == 0) return;
-    const std::string& name = domain.group.empty() ? domain.name : domain.group;
-    auto group = std::find_if(groups_.begin(), groups_.end(),
-                              [&](const Group& g) { return g.name == name; });
-    if (group == groups_.end()) group = groups_.insert(groups_.end(), {name, {}, {}});
-    group->logits.push_back(logits.index_select(0, rows));
-    group->y.push_back(domain.labels.y.index_select(0, items.index_select(0, rows)));
-  }
-
-  void finish(PredictionSummary& summary) const {
-    for (const Group& group : groups_) {
-      const torch::Tensor y = torch::cat(group.y);
-      if (y.max().item<int64_t>() >= about_.classes) {
-        summary.notes.push_back(
-            fmt::format("{}: not scored, a label is {} but the model knows the classes 0..{}",
-                        group.name, y.max().item<int64_t>(), about_.classes - 1));
-        continue;
-      }
-      try {
-        const torch::Tensor logits = torch::cat(group.logits);
-        const double value = score(about_.metric, logits, y);
-        const double ece = reliability(logits, y, model_.temperature()).ece;
-        summary.scores.push_back({group.name, y.numel(), value, ece});
-      } catch (const Error& error) {
-        summary.notes.push_back(fmt::format("{}: not scored, {}", group.name, error.what()));
-      }
+// The scores of groups that have labels, and why others have none.
+void score_groups(const Model& model, const std::vector<GroupLogits>& groups,
+                  PredictionSummary& summary) {
+  const ModelAbout& about = model.about();
+  for (const GroupLogits& group : groups) {
+    if (group.y.max().item<int64_t>() >= about.classes) {
+      summary.notes.push_back(
+          fmt::format("{}: not scored, a label is {} but the model knows the classes 0..{}",
+                      group.name, group.y.max().item<int64_t>(), about.classes - 1));
+      continue;
+    }
+    try {
+      const double value = score(about.metric, group.logits, group.y);
+      const double ece = reliability(group.logits, group.y, model.temperature()).ece;
+      summary.scores.push_back({group.name, group.y.numel(), value, ece});
+    } catch (const Error& error) {
+      summary.notes.push_back(fmt::format("{}: not scored, {}", group.name, error.what()));
     }
   }
-
- private:
-  struct Group {
-    std::string name;
-    std::vector<torch::Tensor> logits, y;
-  };
-  const ModelAbout& about_;
-  const Model& model_;
-  std::vector<Group> groups_;
-};
+}
 
 class CsvWriter {
  public:
@@ -123,37 +92,27 @@ PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
                               const std::function<void(const std::string&)>& write,
                               const std::function<void(int64_t, int64_t)>& progress) {
   PredictionSummary summary;
-  int64_t all = 0;
-  for (const Asked& asked : data) all += asked.items.numel();
   torch::Tensor count = torch::zeros({model.classes()}, torch::kInt64);
-  Scorer scorer(model);
+  LabelledLogits labelled;
   CsvWriter csv(model, write);
-  for (const Asked& asked : data) {
-    const int64_t items = asked.items.numel();
-    const int64_t step =
-        asked.domain.graph.level() == Level::graph ? kGraphs : std::max<int64_t>(items, 1);
-    for (int64_t begin = 0; begin < items; begin += step) {
-      if (progress) progress(summary.items, all);
-      const torch::Tensor ids = asked.items.slice(0, begin, std::min(items, begin + step));
-      const Prediction p = model.predict_prepared(asked.domain.graph, ids);
-      csv.add(asked.domain, ids, p);
-      scorer.add(asked.domain, ids, p.logits);
-      count += torch::bincount(p.classes, {}, model.classes());
-      summary.items += ids.numel();
-      summary.mean_entropy += p.entropy.sum(torch::kFloat64).item<double>();
-      if (p.spread.defined()) {
-        summary.sampled = true;
-        summary.mean_spread += p.spread.sum(torch::kFloat64).item<double>();
-      }
+  const HandlePiece handle = [&](const Domain& domain, const torch::Tensor& ids,
+                                 const Prediction& p) {
+    csv.add(domain, ids, p);
+    labelled.add(domain, ids, p.logits);
+    count += torch::bincount(p.classes, {}, model.classes());
+    summary.items += ids.numel();
+    summary.mean_entropy += p.entropy.sum(torch::kFloat64).item<double>();
+    if (p.spread.defined()) {
+      summary.sampled = true;
+      summary.mean_spread += p.spread.sum(torch::kFloat64).item<double>();
     }
-    model.forget_graphs();
-  }
-  if (progress) progress(summary.items, all);
+  };
+  predict_pieces(model, data, handle, progress);
   const auto items = static_cast<double>(std::max<int64_t>(summary.items, 1));
   summary.mean_entropy /= items;
   summary.mean_spread /= items;
   summary.count.assign(count.data_ptr<int64_t>(), count.data_ptr<int64_t>() + count.numel());
-  scorer.finish(summary);
+  score_groups(model, labelled.groups(), summary);
   return summary;
 }
 
