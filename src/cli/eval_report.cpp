@@ -195,22 +195,9 @@ void print_threshold(const EvalReport& report, const EvalThreshold& t) {
 
 }  // namespace
 
-ScoreKind score_of(MetricKind metric) {
-  switch (metric) {
-    case MetricKind::accuracy:
-      return ScoreKind::accuracy;
-    case MetricKind::roc_auc:
-      return ScoreKind::roc_auc;
-    case MetricKind::macro_f1:
-      return ScoreKind::macro_f1;
-  }
-  return ScoreKind::accuracy;
-}
-
 ordered_json eval_json(const EvalReport& report) {
   const bool intervals = report.options.resamples > 0;
   const ScoredItems& together = report.together.front();
-  const auto metric = static_cast<size_t>(score_of(report.about.metric));
   ordered_json out = {
       {"run", report.run},
       {"data", report.data},
@@ -233,7 +220,7 @@ ordered_json eval_json(const EvalReport& report) {
   double sum = 0.0, least = std::numeric_limits<double>::quiet_NaN();
   for (size_t d = 0; d < report.groups.size(); ++d) {
     const ScoredItems& items = report.groups[d];
-    const double value = items.values()[metric];
+    const double value = report.values[d];
     sum += value;
     least = std::isnan(least) ? value : std::min(least, value);
     out["domains"].push_back(

@@ -31,6 +31,7 @@ struct EvalReport {
   std::vector<std::string> domains;
   std::vector<ScoredItems> groups;
   std::vector<ScoredItems> together;  // one
+  std::vector<double> values;         // by domain: the metric of the run
   std::vector<double> ece;            // by domain
   double ece_together = 0.0;
   BootstrapOptions options;
@@ -43,8 +44,5 @@ struct EvalReport {
 
 nlohmann::ordered_json eval_json(const EvalReport& report);
 void print_eval(const EvalReport& report);
-
-/// The score that the model was chosen by.
-ScoreKind score_of(MetricKind metric);
 
 }  // namespace grm::cli

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
+#include <limits>
 #include <set>
 
 #include "cli/checks.h"
@@ -17,6 +18,7 @@
 #include "grm/data/own_data.h"
 #include "train/labelled.h"
 #include "train/memory_input.h"
+#include "train/metrics.h"
 #include "train/trainer.h"
 
 namespace grm::cli {
@@ -159,6 +161,16 @@ EvalThreshold threshold_for(const EvalFlags& flags, const Common& common, const 
   return result;
 }
 
+// The run's own metric; ROC-AUC is undefined where a domain has one class.
+double metric_or_nan(MetricKind metric, const GroupLogits& group) {
+  try {
+    return score(metric, group.logits, group.y);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 }  // namespace
 
 int eval_scores(const EvalFlags& flags, const Common& common) {
@@ -192,6 +204,7 @@ int eval_scores(const EvalFlags& flags, const Common& common) {
   for (const GroupLogits& group : scored.groups) {
     report.domains.push_back(group.name);
     report.groups.emplace_back(group.logits, group.y, temperature);
+    report.values.push_back(metric_or_nan(report.about.metric, group));
     report.ece.push_back(reliability(group.logits, group.y, temperature).ece);
   }
   const GroupLogits all = joined_groups(scored.groups);
