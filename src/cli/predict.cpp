@@ -197,9 +197,11 @@ void add_predict(CLI::App& app, Common& common, Action& action) {
   add_common(*verb, common, true);
   add_memory_limit(*verb);
   verb->add_option("run", flags->run, "run folder or model.safetensors")->required();
-  verb->add_option("--data", flags->data,
-                   "folder of own data, with or without labels, or one .npz; or the name of a "
-                   "built-in dataset, whose test domains are predicted")
+  verb->add_option(
+          "--data", flags->data,
+          "folder of own data, with or without labels, or one .npz; the name of a built-in "
+          "dataset, whose test domains are predicted; or new graphs as the publisher of "
+          "the model's dataset writes them (fb100: a .mat file)")
       ->required();
   verb->add_option("--out", flags->out,
                    "CSV file (default: standard output; with --json: no lines, the summary alone)");
@@ -215,6 +217,7 @@ void add_predict(CLI::App& app, Common& common, Action& action) {
       "  grm predict runs/payments/grm/20260131T120000-1000 --data new_month/ --out "
       "predictions.csv\n"
       "  grm predict model.safetensors --data graph.npz | head\n"
+      "  grm predict runs/fb100/erm/20260131T120000-1000 --data Reed98.mat --out reed.csv\n"
       "  grm predict model.safetensors --data new_month/ --out predictions.csv --json");
   verb->callback(
       [=, &common, &action] { action = [=, &common] { return predict(*flags, common); }; });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "data/makers.h"
 #include "data/parsed_cache.h"
@@ -76,6 +77,19 @@ io::TensorFile parse_arxiv(const DataContext& context) {
   return file;
 }
 
+// Papers of any year as one graph; labels may be missing.
+Domain read_papers(const std::string& folder) {
+  Graph graph;
+  graph.name = std::filesystem::path(folder).filename().string();
+  graph.x.dense = read_features(path_in(folder, kFeatures));
+  const int64_t n = graph.x.dense.size(0);
+  graph.edges = read_edge_csv(path_in(folder, kEdges), n);
+  const std::string labels = path_in(folder, kLabels);
+  return make_domain(std::move(graph), std::filesystem::exists(labels)
+                                           ? read_numbers(labels, n)
+                                           : torch::full({n}, -1, torch::kInt64));
+}
+
 // Nodes keep their order, so node k is the k-th paper of the file that is not too young.
 Domain make_period(const io::TensorFile& file, const Adjacency& all, const Period& period) {
   const torch::Tensor& year = file.tensors.at("year");
@@ -123,6 +137,19 @@ class Arxiv final : public Dataset {
     const torch::Tensor& y = task.training.front().labels.y;
     task.classes = y.numel() > 0 ? y.max().item<int64_t>() + 1 : 0;
     return task;
+  }
+
+  std::string unseen_form() const override {
+    return "a folder with raw/node-feat.csv.gz, raw/edge.csv.gz and, with labels, "
+           "raw/node-label.csv.gz";
+  }
+  bool is_unseen_form(const std::string& path) const override {
+    return std::filesystem::exists(path_in(path, kFeatures)) &&
+           !std::filesystem::exists(path_in(path, "arxiv/raw/num-node-list.csv.gz"));
+  }
+  std::vector<Domain> load_unseen(const std::string& path,
+                                  const std::vector<std::string>& /*names*/) const override {
+    return {read_papers(path)};
   }
 };
 

@@ -2,6 +2,7 @@
 #include <torch/types.h>
 
 #include <cmath>
+#include <filesystem>
 #include <unordered_map>
 
 #include "data/makers.h"
@@ -25,12 +26,14 @@ constexpr char kEllipticEdges[] = "elliptic/elliptic_txs_edgelist.csv";
 // Rows of the features file are numbered 0, 1, ...; everything else refers to these numbers.
 class Parser {
  public:
-  explicit Parser(const DataContext& context) : context_(context) {}
+  // `most` is the last time step there may be.
+  explicit Parser(int64_t most) : most_(most) {}
 
-  io::TensorFile parse() {
-    read_features(full_path(context_, kEllipticFeatures));
-    read_classes(full_path(context_, kClasses));
-    read_edges(full_path(context_, kEllipticEdges));
+  io::TensorFile parse(const std::string& features, const std::string& classes,
+                       const std::string& edges) {
+    read_features(features);
+    read_classes(classes);
+    read_edges(edges);
     io::TensorFile file;
     const auto n = static_cast<int64_t>(snapshot_.size());
     file.tensors["x"] = torch::tensor(x_).reshape({n, kEllipticWidth});
@@ -46,9 +49,9 @@ class Parser {
     io::read_csv(path, [&](const io::CsvRow& row) {
       row.expect_size(kEllipticWidth + 2);
       const int64_t id = row.parse_int(0), step = row.parse_int(1);
-      if (step < 1 || step > kSnapshots) {
+      if (step < 1 || step > most_) {
         fail(ErrorKind::data, "{}:{} column 2: time step {} is outside 1..{}", path, row.line, step,
-             kSnapshots);
+             most_);
       }
       if (!row_of_.emplace(id, static_cast<int64_t>(snapshot_.size())).second) {
         fail(ErrorKind::data, "{}:{}: transaction {} came before", path, row.line, id);
@@ -108,7 +111,7 @@ class Parser {
     return found->second;
   }
 
-  const DataContext& context_;
+  int64_t most_;
   std::unordered_map<int64_t, int64_t> row_of_;  // transaction id -> row
   std::vector<float> x_;
   std::vector<int64_t> snapshot_, label_, source_, target_;
@@ -159,8 +162,11 @@ class Elliptic final : public Dataset {
     task.metric = MetricKind::macro_f1;
     require_sources(context, {{"", Use::all, {{kEllipticFeatures}, {kClasses}, {kEllipticEdges}}}},
                     task);
-    const io::TensorFile file = cached(context, "elliptic", task.hashes, kEllipticParser,
-                                       [&] { return Parser(context).parse(); });
+    const io::TensorFile file = cached(context, "elliptic", task.hashes, kEllipticParser, [&] {
+      return Parser(kSnapshots)
+          .parse(full_path(context, kEllipticFeatures), full_path(context, kClasses),
+                 full_path(context, kEllipticEdges));
+    });
     compare_counts(file, task);
     for (int64_t t = kFirstTraining; t < kFirstValidation; ++t) {
       task.training.push_back(make_snapshot(file, t, "train"));
@@ -174,6 +180,26 @@ class Elliptic final : public Dataset {
       task.test.push_back(make_snapshot(file, t, fmt::format("T{}", group)));
     }
     return task;
+  }
+
+  std::string unseen_form() const override {
+    return "a folder with elliptic_txs_features.csv, elliptic_txs_classes.csv and "
+           "elliptic_txs_edgelist.csv, of any time steps";
+  }
+  bool is_unseen_form(const std::string& path) const override {
+    return std::filesystem::exists(path_in(path, kEllipticFeatures));
+  }
+  std::vector<Domain> load_unseen(const std::string& path,
+                                  const std::vector<std::string>& /*names*/) const override {
+    const io::TensorFile file = Parser(INT32_MAX).parse(
+        path_in(path, kEllipticFeatures), path_in(path, kClasses), path_in(path, kEllipticEdges));
+    const torch::Tensor steps = std::get<0>(torch::_unique(file.tensors.at("snapshot")));
+    std::vector<Domain> domains;
+    for (int64_t k = 0; k < steps.numel(); ++k) {
+      const int64_t step = steps[k].item<int64_t>();
+      domains.push_back(make_snapshot(file, step, fmt::format("step{}", step + 1)));
+    }
+    return domains;
   }
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -10,6 +12,7 @@
 #include "data/parsed_cache.h"
 #include "data/sources.h"
 #include "grm/core/error.h"
+#include "grm/core/log.h"
 #include "io/mat.h"
 
 namespace grm {
@@ -19,6 +22,9 @@ constexpr int kFb100Parser = 1;  // raise when the parsed form changes
 constexpr int64_t kGender = 1;
 constexpr int64_t kColumns = 7;
 constexpr std::array<int64_t, 6> kFeatureColumns = {0, 2, 3, 4, 5, 6};
+const std::array<std::string, 6> kColumnNames = {"status", "major", "second_major",
+                                                 "dorm",   "year",  "school"};
+const std::string kMat = ".mat";
 
 using Names = std::vector<std::string>;
 const std::array<Names, 3>& combinations() {
@@ -61,7 +67,8 @@ io::TensorFile parse_university(const std::string& path) {
 }
 
 // The values of each feature column over all pooled universities; 0, which means missing, is a
-// value like any other.
+// value like any other. Its columns are named "dorm=203"; so a model that holds the names of its
+// features holds the vocabulary.
 class Vocabulary {
  public:
   void add(const torch::Tensor& info) {
@@ -71,30 +78,74 @@ class Vocabulary {
     }
   }
 
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (size_t k = 0; k < values_.size(); ++k) {
+      for (const int64_t v : values_[k]) all.push_back(fmt::format("{}={}", kColumnNames[k], v));
+    }
+    return all;
+  }
+
+  // Error(data) unless the names are those that names() gives.
+  static Vocabulary of(const std::vector<std::string>& names) {
+    Vocabulary vocabulary;
+    for (const std::string& name : names) {
+      const size_t equals = name.find('=');
+      const auto column =
+          std::find(kColumnNames.begin(), kColumnNames.end(), name.substr(0, equals));
+      int64_t value = 0;
+      const char* end = name.data() + name.size();
+      if (equals == std::string::npos || column == kColumnNames.end() ||
+          std::from_chars(name.data() + equals + 1, end, value).ptr != end) {
+        fail(ErrorKind::data, "the model's feature '{}' is not one of fb100", name);
+      }
+      vocabulary.values_[column - kColumnNames.begin()].insert(value);
+    }
+    if (vocabulary.names() != names) {
+      fail(ErrorKind::data, "the model's features are not in the order that fb100 has");
+    }
+    return vocabulary;
+  }
+
   int64_t width() const {
     int64_t total = 0;
     for (const std::set<int64_t>& column : values_) total += static_cast<int64_t>(column.size());
     return total;
   }
 
-  // One-hot blocks in column order: six ones in every row.
-  AdjacencyPtr encode(const torch::Tensor& info) const {
-    constexpr auto kOnes = static_cast<int64_t>(kFeatureColumns.size());
+  // One-hot blocks in column order: six ones in every row, fewer where a value is not known.
+  // `unknown` receives those in words.
+  AdjacencyPtr encode(const torch::Tensor& info, std::string* unknown = nullptr) const {
+    std::array<std::map<int64_t, int32_t>, kFeatureColumns.size()> position;
+    int32_t next = 0;
+    for (size_t k = 0; k < kFeatureColumns.size(); ++k) {
+      for (const int64_t v : values_[k]) position[k][v] = next++;
+    }
+    std::array<int64_t, kFeatureColumns.size()> missed{}, first{};
+    const auto value = info.accessor<int64_t, 2>();
+    std::vector<int64_t> offsets = {0};
+    std::vector<int32_t> indices;
+    for (int64_t i = 0; i < info.size(0); ++i) {
+      for (size_t k = 0; k < kFeatureColumns.size(); ++k) {
+        const int64_t v = value[i][kFeatureColumns[k]];
+        if (const auto found = position[k].find(v); found != position[k].end()) {
+          indices.push_back(found->second);
+        } else if (missed[k]++ == 0) {
+          first[k] = v;
+        }
+      }
+      offsets.push_back(static_cast<int64_t>(indices.size()));
+    }
+    for (size_t k = 0; k < missed.size() && unknown; ++k) {
+      if (missed[k] == 0) continue;
+      *unknown += fmt::format("{}{} of {} (the first is {})", unknown->empty() ? "" : ", ",
+                              missed[k], kColumnNames[k], first[k]);
+    }
     Csr rows;
     rows.rows = info.size(0);
     rows.cols = width();
-    rows.offsets = torch::arange(rows.rows + 1, torch::kInt64) * kOnes;
-    rows.indices = torch::empty({rows.rows * kOnes}, torch::kInt32);
-    int32_t* index = rows.indices.data_ptr<int32_t>();
-    const auto value = info.accessor<int64_t, 2>();
-    int32_t begin = 0;
-    for (int64_t k = 0; k < kOnes; ++k) {
-      std::map<int64_t, int32_t> position;
-      for (const int64_t v : values_[k]) position[v] = begin++;
-      for (int64_t i = 0; i < rows.rows; ++i) {
-        index[i * kOnes + k] = position.at(value[i][kFeatureColumns[k]]);
-      }
-    }
+    rows.offsets = torch::tensor(offsets, torch::kInt64);
+    rows.indices = torch::tensor(indices, torch::kInt32);
     return with_transpose(std::move(rows));
   }
 
@@ -150,12 +201,48 @@ class Facebook final : public Dataset {
       domain.graph.x.sparse = vocabulary.encode(infos[k]);
       add_domain(task, use, std::move(domain));
     }
+    task.feature_names = vocabulary.names();
     if (present.size() < sources().size()) {
       task.notes.push_back(
           fmt::format("the feature vocabulary ({} columns) pools {} of the {} universities",
                       vocabulary.width(), present.size(), sources().size()));
     }
     return task;
+  }
+
+  std::string unseen_form() const override {
+    return "a .mat file of a university, or a folder of them";
+  }
+  bool is_unseen_form(const std::string& path) const override {
+    return std::filesystem::path(path).extension() == kMat || !files_in(path, kMat).empty();
+  }
+  std::vector<Domain> load_unseen(const std::string& path,
+                                  const std::vector<std::string>& feature_names) const override {
+    if (feature_names.empty()) {
+      fail(ErrorKind::data,
+           "{}: the model does not hold the vocabulary of fb100, because it was written before "
+           "models did; train it again",
+           path);
+    }
+    const Vocabulary vocabulary = Vocabulary::of(feature_names);
+    std::vector<std::string> paths = files_in(path, kMat);
+    if (paths.empty()) paths = {path};
+    std::vector<Domain> domains;
+    for (const std::string& each : paths) {
+      const io::TensorFile file = parse_university(each);
+      const torch::Tensor& info = file.tensors.at("info");
+      Graph graph;
+      graph.name = std::filesystem::path(each).stem().string();
+      graph.edges = get_pattern(file, "edges");
+      std::string unknown;
+      graph.x.sparse = vocabulary.encode(info, &unknown);
+      if (!unknown.empty()) {
+        log_warning("{}: values that the model does not know are zero in all columns: {}", each,
+                    unknown);
+      }
+      domains.push_back(labelled_domain(std::move(graph), info.select(1, kGender)));
+    }
+    return domains;
   }
 
  private:

@@ -7,6 +7,8 @@
 #include <torch/types.h>
 
 #include <array>
+#include <filesystem>
+#include <functional>
 #include <numeric>
 
 #include "data/graph_sets.h"
@@ -111,12 +113,14 @@ torch::Tensor read_bonds(const std::string& path, const std::vector<int64_t>& at
   return torch::stack({torch::tensor(source, torch::kInt64), torch::tensor(target, torch::kInt64)});
 }
 
-io::TensorFile parse_molhiv(const DataContext& context) {
-  const auto path = [&](const char* file) { return full_path(context, file); };
+// `path` tells where a file lies; labels that are not there are -1.
+io::TensorFile parse_molhiv(const std::function<std::string(const char*)>& path) {
   const std::vector<int64_t> atoms = read_numbers(path(kNodeCounts), 1, INT32_MAX);
   const std::vector<int64_t> bonds = read_numbers(path(kEdgeCounts), 0, INT32_MAX);
-  const std::vector<int64_t> labels = read_numbers(path(kMolhivLabels), 0, 1);
   const auto graphs = static_cast<int64_t>(atoms.size());
+  const std::vector<int64_t> labels = std::filesystem::exists(path(kMolhivLabels))
+                                          ? read_numbers(path(kMolhivLabels), 0, 1)
+                                          : std::vector<int64_t>(atoms.size(), -1);
   expect_rows(path(kEdgeCounts), static_cast<int64_t>(bonds.size()), graphs, "molecules");
   expect_rows(path(kMolhivLabels), static_cast<int64_t>(labels.size()), graphs, "molecules");
   io::TensorFile file;
@@ -168,8 +172,9 @@ class Molhiv final : public Dataset {
     require_sources(context, {source}, task);
     std::map<std::string, std::string> tables = task.hashes;
     for (const SplitFile& split : kSplits) tables.erase(split.path);
-    const io::TensorFile file =
-        cached(context, "molhiv", tables, kMolhivParser, [&] { return parse_molhiv(context); });
+    const io::TensorFile file = cached(context, "molhiv", tables, kMolhivParser, [&] {
+      return parse_molhiv([&](const char* name) { return full_path(context, name); });
+    });
     const torch::Tensor& bonds = file.tensors.at("bonds");
     Graph all;
     all.parts = file.tensors.at("parts");
@@ -187,6 +192,28 @@ class Molhiv final : public Dataset {
                  make_domain(std::move(set), file.tensors.at("y").index_select(0, ids)));
     }
     return task;
+  }
+
+  std::string unseen_form() const override {
+    return "a folder with raw/node-feat.csv.gz, raw/num-node-list.csv.gz and the other tables of "
+           "OGB; graph-label.csv.gz may be missing";
+  }
+  bool is_unseen_form(const std::string& path) const override {
+    return std::filesystem::exists(path_in(path, kNodeCounts));
+  }
+  std::vector<Domain> load_unseen(const std::string& path,
+                                  const std::vector<std::string>& /*names*/) const override {
+    const io::TensorFile file = parse_molhiv([&](const char* name) { return path_in(path, name); });
+    const torch::Tensor& bonds = file.tensors.at("bonds");
+    Graph set;
+    set.name = std::filesystem::path(path).filename().string();
+    set.parts = file.tensors.at("parts");
+    const PackedEdges packed = pack_both_ways(set.parts, bonds[0], bonds[1]);
+    set.edges = packed.edges;
+    set.x.sparse = one_hot(file.tensors.at("atoms"), kAtomSizes);
+    set.edge_x.sparse =
+        one_hot(file.tensors.at("bond_codes").index_select(0, packed.pair), kBondSizes);
+    return {make_domain(std::move(set), file.tensors.at("y"))};
   }
 };
 

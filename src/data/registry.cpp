@@ -62,6 +62,11 @@ const DatasetEntry& find_dataset(const std::string& name) {
        name, did_you_mean(name, known), joined(known), name);
 }
 
+std::vector<Domain> Dataset::load_unseen(const std::string& path,
+                                         const std::vector<std::string>& /*feature_names*/) const {
+  throw InternalError(path + ": this dataset reads no unseen graphs");
+}
+
 DatasetChoice::DatasetChoice(const DatasetEntry& entry) : entry_(&entry), dataset_(entry.make()) {
   dataset_->declare(options_);
   options_.add("symmetrise", dataset_->symmetrise, "add the reverse of every stored pair");

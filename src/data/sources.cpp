@@ -88,6 +88,24 @@ std::string full_path(const DataContext& context, const std::string& file) {
   return (std::filesystem::path(context.root) / file).string();
 }
 
+std::string path_in(const std::string& folder, const std::string& file) {
+  return (std::filesystem::path(folder) / file.substr(file.find('/') + 1)).string();
+}
+
+std::vector<std::string> files_in(const std::string& folder, const std::string& ending) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() >= ending.size() &&
+        name.compare(name.size() - ending.size(), ending.size(), ending) == 0) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 std::vector<Source> require_sources(const DataContext& context, const std::vector<Source>& sources,
                                     Task& task) {
   if (context.root.empty()) {

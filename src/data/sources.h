@@ -37,6 +37,13 @@ std::vector<Source> require_sources(const DataContext& context, const std::vecto
 /// Where a relative file lies.
 std::string full_path(const DataContext& context, const std::string& file);
 
+/// A file of a dataset in another folder, which stands for the first folder of its name:
+/// "molhiv/raw/edge.csv.gz" in new/ is new/raw/edge.csv.gz.
+std::string path_in(const std::string& folder, const std::string& file);
+
+/// Files with this ending in a folder, sorted; none if it is no folder.
+std::vector<std::string> files_in(const std::string& folder, const std::string& ending);
+
 /// The entries of `hashes` that belong to a source.
 std::map<std::string, std::string> hashes_of(const Source& source,
                                              const std::map<std::string, std::string>& hashes);

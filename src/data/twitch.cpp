@@ -2,6 +2,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "data/makers.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kTwitchParser = 1;        // raise when the parsed form changes
 constexpr int64_t kTwitchWidth = 3170;  // feature ids of all regions together
+const std::string kTwitchFeatures = "_features.json";
 
 struct Region {
   const char* name;
@@ -74,14 +76,22 @@ AdjacencyPtr read_features(const std::string& path, int64_t n) {
   return adjacency_of_file(path, n, kTwitchWidth, lists.value, lists.key);
 }
 
-io::TensorFile parse_region(const DataContext& context, const std::string& region) {
-  const auto path = [&](const char* part) { return full_path(context, region_file(region, part)); };
+// `stem` is the path of the three files up to target.csv, edges.csv and features.json.
+io::TensorFile parse_region(const std::string& stem) {
   io::TensorFile file;
-  const torch::Tensor y = read_labels(path("target.csv"));
+  const torch::Tensor y = read_labels(stem + "target.csv");
   file.tensors["y"] = y;
-  put_pattern(file, "edges", read_edge_csv(path("edges.csv"), y.numel(), {"from", "to"})->in);
-  put_pattern(file, "x", read_features(path("features.json"), y.numel())->in);
+  put_pattern(file, "edges", read_edge_csv(stem + "edges.csv", y.numel(), {"from", "to"})->in);
+  put_pattern(file, "x", read_features(stem + "features.json", y.numel())->in);
   return file;
+}
+
+Domain region_domain(const std::string& name, const io::TensorFile& file) {
+  Graph graph;
+  graph.name = name;
+  graph.edges = get_pattern(file, "edges");
+  graph.x.sparse = get_pattern(file, "x");
+  return make_domain(std::move(graph), file.tensors.at("y"));
 }
 
 Source region_source(const Region& region) {
@@ -113,14 +123,29 @@ class Twitch final : public Dataset {
     for (const Source& source : require_sources(context, sources, task)) {
       const io::TensorFile file =
           cached(context, "twitch-" + source.domain, hashes_of(source, task.hashes), kTwitchParser,
-                 [&] { return parse_region(context, source.domain); });
-      Graph graph;
-      graph.name = source.domain;
-      graph.edges = get_pattern(file, "edges");
-      graph.x.sparse = get_pattern(file, "x");
-      add_domain(task, source.use, make_domain(std::move(graph), file.tensors.at("y")));
+                 [&] { return parse_region(full_path(context, region_file(source.domain, ""))); });
+      add_domain(task, source.use, region_domain(source.domain, file));
     }
     return task;
+  }
+
+  std::string unseen_form() const override {
+    return "a folder with musae_X_edges.csv, musae_X_features.json and musae_X_target.csv";
+  }
+  bool is_unseen_form(const std::string& path) const override {
+    return !files_in(path, kTwitchFeatures).empty();
+  }
+  std::vector<Domain> load_unseen(const std::string& path,
+                                  const std::vector<std::string>& /*names*/) const override {
+    std::vector<Domain> domains;
+    for (const std::string& file : files_in(path, kTwitchFeatures)) {
+      const std::string stem = file.substr(0, file.size() - kTwitchFeatures.size() + 1);
+      std::string name = std::filesystem::path(stem).filename().string();
+      name = name.substr(name.find('_') + 1);  // "musae_NL_" -> "NL_"
+      if (!name.empty() && name.back() == '_') name.pop_back();
+      domains.push_back(region_domain(name, parse_region(stem)));
+    }
+    return domains;
   }
 };
 

@@ -6,10 +6,8 @@
 
 #include "data/graph_sets.h"
 #include "grm/core/error.h"
-#include "grm/data/own_data.h"
 #include "nn/losses.h"
 #include "train/calibration.h"
-#include "train/memory_input.h"
 #include "train/metrics.h"
 
 namespace grm {
@@ -178,47 +176,6 @@ Graph make_graph(const torch::Tensor& edge_index, const torch::Tensor& x,
     result.edge_x.dense = edge_attr.to(torch::kFloat32).index_select(0, packed.pair);
   }
   return result;
-}
-
-std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
-                                   const DataContext& context) {
-  const ModelAbout& about = model.about();
-  std::vector<Asked> asked;
-  if (is_own_data(data)) {
-    check_memory_to_read(data, own_input_files(data));
-    for (Domain& domain : load_for_prediction(data, about.preprocessing, about.level,
-                                              about.features, about.edge_features)) {
-      domain.graph = model.prepared(domain.graph);
-      const torch::Tensor all = torch::arange(domain.graph.items(), torch::kInt64);
-      asked.push_back({std::move(domain), all});
-    }
-    return asked;
-  }
-  const Level level = find_dataset(data).level;
-  if (level != about.level) {
-    fail(ErrorKind::data, "{}: a dataset of {} level, but the model is for {} level", data,
-         to_string(level), to_string(about.level));
-  }
-  Task task;
-  if (data == about.dataset) {
-    task = load_within_memory(config_from_toml(about.config, model.path()).dataset, context);
-  } else {
-    DatasetChoice choice(data);
-    choice.options().set("dataset", "symmetrise", about.symmetrise ? "true" : "false");
-    choice.options().set("dataset", "centre", to_string(about.centre));
-    task = load_within_memory(choice, context);
-  }
-  const TrainView view = task.train_view();
-  if (view.features != about.features || view.edge_features != about.edge_features) {
-    fail(ErrorKind::data,
-         "{}: has {} features of nodes and {} of edges, the model was trained on {} and {}", data,
-         view.features, view.edge_features, about.features, about.edge_features);
-  }
-  for (Domain& domain : task.test) {
-    const torch::Tensor items = domain.labels.evaluate;
-    asked.push_back({std::move(domain), items});
-  }
-  return asked;
 }
 
 }  // namespace grm

@@ -57,6 +57,17 @@ class ArxivFiles : public ::testing::Test {
   std::string edges_ = "0,1\n1,3\n1,3\n2,0\n4,1\n5,4\n6,0\n7,2\n3,3\n";
 };
 
+TEST_F(ArxivFiles, OtherPapersAreOneGraphOfAllYears) {
+  load();
+  const DatasetChoice choice("arxiv");
+  ASSERT_TRUE(choice.dataset().is_unseen_form(folder_.file("arxiv")));
+  const std::vector<Domain> found = choice.dataset().load_unseen(folder_.file("arxiv"), {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "arxiv");
+  EXPECT_EQ(found[0].graph.nodes(), 8);
+  EXPECT_FLOAT_EQ(found[0].graph.x.dense[3][7].item<float>(), 3.007F);
+}
+
 TEST_F(ArxivFiles, GraphOfAPeriodHasAllPapersUpToItsEndInFileOrder) {
   const Task task = load();
   ASSERT_EQ(task.training.size(), 1u);

@@ -50,6 +50,25 @@ class EllipticFiles : public ::testing::Test {
   std::string edges_ = "txId1,txId2\n";
 };
 
+TEST_F(EllipticFiles, StepsOfAnyNumberAreReadFromAnotherFolder) {
+  const Task task = load();
+  features_ = feature_row(5000, 60) + feature_row(5001, 60) + feature_row(1700, 17);
+  classes_ = "txId,class\n5000,1\n5001,unknown\n1700,2\n";
+  edges_ = "txId1,txId2\n5000,5001\n";
+  folder_.write("new/elliptic_txs_features.csv", features_);
+  folder_.write("new/elliptic_txs_classes.csv", classes_);
+  folder_.write("new/elliptic_txs_edgelist.csv", edges_);
+  const DatasetChoice choice("elliptic");
+  EXPECT_TRUE(choice.dataset().is_unseen_form(folder_.file("new")));
+  EXPECT_FALSE(choice.dataset().is_unseen_form(folder_.path()));
+  const std::vector<Domain> found = choice.dataset().load_unseen(folder_.file("new"), {});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "step17");
+  EXPECT_EQ(found[1].name, "step60");
+  EXPECT_THAT(test::to_vector(found[1].labels.y), ElementsAre(1, -1));
+  EXPECT_TRUE(torch::equal(found[0].graph.x.dense[0], task.test[0].graph.x.dense[0]));
+}
+
 TEST_F(EllipticFiles, SnapshotsAreSplitAsInTheProtocol) {
   const Task task = load();
   ASSERT_EQ(task.training.size(), 5u);

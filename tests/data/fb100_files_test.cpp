@@ -4,46 +4,17 @@
 #include <filesystem>
 
 #include "data/describe.h"
+#include "data/fb100_files.h"
 #include "data/helpers.h"
-#include "support/npz_writer.h"
 
 namespace grm {
 namespace {
 
-using test::bytes_of;
+using test::kUniversityInfo;
 using test::load_dataset;
+using test::university;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// Uncompressed MATLAB version 5, after MathWorks' "MAT-File Format".
-std::string element(uint32_t type, std::string data) {
-  const std::string tag = bytes_of<uint32_t>({type, static_cast<uint32_t>(data.size())});
-  data.resize((data.size() + 7) / 8 * 8);
-  return tag + data;
-}
-
-std::string matrix(uint32_t array_class, int32_t rows, int32_t cols, const std::string& name,
-                   const std::string& parts, uint32_t stored = 0) {
-  return element(14, element(6, bytes_of<uint32_t>({array_class, stored})) +
-                         element(5, bytes_of<int32_t>({rows, cols})) + element(1, name) + parts);
-}
-
-// Three users 0 - 1 - 2; info by columns: status, gender, major, minor, dorm, year, school.
-const std::vector<double> kInfo = {1, 1, 2, /**/ 1, 2,         0,    /**/ 5, 5,      9,  /**/ 0, 0,
-                                   3, 7, 8, 7,      /**/ 2004, 2005, 2006,   /**/ 0, 11, 12};
-
-std::string university(const std::vector<double>& info = kInfo, int32_t info_rows = 3) {
-  std::string header = "MATLAB 5.0 MAT-file, by hand";
-  header.resize(124, ' ');
-  return header + std::string("\x00\x01IM", 4) +
-         matrix(5, 3, 3, "A",
-                element(5, bytes_of<int32_t>({1, 0, 2, 1})) +
-                    element(5, bytes_of<int32_t>({0, 1, 3, 4})) +
-                    element(9, bytes_of<double>({1, 1, 1, 1})),
-                4) +
-         matrix(6, info_rows, static_cast<int32_t>(info.size()) / info_rows, "local_info",
-                element(9, bytes_of(info)));
-}
 
 class Fb100Files : public ::testing::Test {
  protected:
@@ -77,10 +48,51 @@ TEST_F(Fb100Files, FeaturesAreBlocksInColumnOrderWithZeroAsAValue) {
 }
 
 TEST_F(Fb100Files, AValueOfAnUnusedUniversityWidensTheVocabulary) {
-  std::vector<double> info = kInfo;
+  std::vector<double> info = kUniversityInfo;
   info[0] = 6;  // status of the first user
   folder_.write("facebook100/Carnegie49.mat", university(info));
   EXPECT_EQ(load().features(), 15);
+}
+
+TEST_F(Fb100Files, AnotherUniversityIsReadByTheNamesOfTheFeatures) {
+  const Task task = load();
+  ASSERT_EQ(task.feature_names.size(), 14u);
+  EXPECT_EQ(task.feature_names[0], "status=1");
+  EXPECT_EQ(task.feature_names[8], "year=2004");
+  std::vector<double> info = kUniversityInfo;
+  info[12] = 99;  // dorm of the first user
+  info[14] = 98;  // and of the third
+  info[15] = 2011;
+  folder_.write("new/Reed98.mat", university(info));
+  const DatasetChoice choice("fb100");
+  EXPECT_TRUE(choice.dataset().is_unseen_form(folder_.file("new/Reed98.mat")));
+  EXPECT_TRUE(choice.dataset().is_unseen_form(folder_.file("new")));
+  EXPECT_FALSE(choice.dataset().is_unseen_form(folder_.path()));
+  test::WarningTrap warnings;
+  const std::vector<Domain> found =
+      choice.dataset().load_unseen(folder_.file("new"), task.feature_names);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "Reed98");
+  // As in training, less dorm and year of the first user and dorm of the third.
+  EXPECT_THAT(test::to_vector(found[0].graph.x.sparse->in.indices),
+              ElementsAre(0, 2, 4, 11, 0, 2, 4, 7, 9, 12, 1, 3, 5, 10, 13));
+  EXPECT_EQ(found[0].graph.x.width(), 14);
+  EXPECT_THAT(test::to_vector(found[0].labels.y), ElementsAre(0, 1, 0));
+  ASSERT_EQ(warnings.warnings.size(), 1u);
+  EXPECT_THAT(warnings.warnings[0],
+              HasSubstr("2 of dorm (the first is 99), 1 of year (the first is 2011)"));
+}
+
+TEST_F(Fb100Files, NamesThatAreNoVocabularyAreRefused) {
+  folder_.write("new/Reed98.mat", university());
+  const auto error = [&](const std::vector<std::string>& names) {
+    return test::data_error(
+        [&] { DatasetChoice("fb100").dataset().load_unseen(folder_.file("new"), names); });
+  };
+  EXPECT_THAT(error({}), HasSubstr("does not hold the vocabulary of fb100"));
+  EXPECT_THAT(error({"status=1", "colour=2"}), HasSubstr("'colour=2' is not one of fb100"));
+  EXPECT_THAT(error({"status=1x"}), HasSubstr("'status=1x' is not one of fb100"));
+  EXPECT_THAT(error({"dorm=1", "status=1"}), HasSubstr("not in the order"));
 }
 
 TEST_F(Fb100Files, EdgesAreTheNonZeros) {
@@ -106,7 +118,7 @@ TEST_F(Fb100Files, WrongShapesAreNamed) {
 }
 
 TEST_F(Fb100Files, NumbersThatAreNotWholeAreNamed) {
-  std::vector<double> info = kInfo;
+  std::vector<double> info = kUniversityInfo;
   info[4] = 1.5;
   folder_.write("facebook100/Yale4.mat", university(info));
   EXPECT_THAT(test::data_error([&] { load(); }),

@@ -1,5 +1,7 @@
 #include <torch/types.h>
 
+#include <filesystem>
+
 #include "data/describe.h"
 #include "data/helpers.h"
 
@@ -47,6 +49,24 @@ class MolhivFiles : public ::testing::Test {
       "5,0,0,5,0,0,0,0,0\n5,0,0,5,0,0,0,0,0\n5,0,0,5,0,0,0,0,0\n5,0,0,5,0,0,0,0,0\n"
       "5,0,0,5,0,0,0,0,0\n5,0,0,5,0,0,0,0,0\n";
 };
+
+TEST_F(MolhivFiles, OtherMoleculesNeedNoSplitAndNoLabels) {
+  const Task task = load();
+  const DatasetChoice choice("molhiv");
+  std::filesystem::remove_all(folder_.file("molhiv/split"));
+  std::filesystem::remove(folder_.file("molhiv/raw/graph-label.csv.gz"));
+  ASSERT_TRUE(choice.dataset().is_unseen_form(folder_.file("molhiv")));
+  EXPECT_FALSE(DatasetChoice("arxiv").dataset().is_unseen_form(folder_.file("molhiv")));
+  const std::vector<Domain> found = choice.dataset().load_unseen(folder_.file("molhiv"), {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(test::to_vector(found[0].graph.parts), ElementsAre(0, 2, 3, 6, 8, 10, 12));
+  EXPECT_TRUE(found[0].labels.y.eq(-1).all().item<bool>());
+  const torch::Tensor atoms = found[0].graph.x.to_dense(), bonds = found[0].graph.edge_x.to_dense();
+  EXPECT_TRUE(
+      torch::equal(atoms.slice(0, 3, 6), task.training[0].graph.x.to_dense().slice(0, 0, 3)));
+  EXPECT_TRUE(
+      torch::equal(bonds.slice(0, 2, 6), task.training[0].graph.edge_x.to_dense().slice(0, 0, 4)));
+}
 
 TEST_F(MolhivFiles, SplitsAreSetsInTheOrderOfTheirFile) {
   const Task task = load();

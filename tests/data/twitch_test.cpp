@@ -24,6 +24,21 @@ class TwitchFiles : public ::testing::Test {
   test::TempFolder folder_;
 };
 
+TEST(TwitchUnseen, AnotherRegionIsReadByItsFiles) {
+  const test::TempFolder folder;
+  test::write_twitch_region(folder, "NL");
+  const DatasetChoice choice("twitch");
+  const std::string path = folder.file("twitch/NL");
+  ASSERT_TRUE(choice.dataset().is_unseen_form(path));
+  EXPECT_FALSE(choice.dataset().is_unseen_form(folder.path()));
+  const std::vector<Domain> found = choice.dataset().load_unseen(path, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "NL");
+  EXPECT_THAT(test::to_vector(found[0].labels.y), ::testing::ElementsAre(1, 0, 1));
+  EXPECT_EQ(found[0].graph.x.width(), 3170);
+  EXPECT_EQ(found[0].graph.x.sparse->nnz(), 5);
+}
+
 TEST_F(TwitchFiles, LabelsAreIndexedByNewIdNotByFileOrder) {
   EXPECT_THAT(test::to_vector(load().training[0].labels.y), ElementsAre(1, 0, 1));
 }

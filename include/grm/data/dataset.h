@@ -34,6 +34,17 @@ class Dataset {
   /// data.
   virtual std::vector<std::string> files() const { return {}; }
   virtual Task load(const DataContext& context) const = 0;
+
+  /// What a graph that is no part of the dataset looks like when its publisher, or somebody who
+  /// follows the same format, writes it: "a .mat file of a university". Empty: there are none.
+  virtual std::string unseen_form() const { return ""; }
+  /// Whether the file or folder has that form; looks at names alone.
+  virtual bool is_unseen_form(const std::string& /*path*/) const { return false; }
+  /// The graphs of such a file or folder, read as load() reads its own, before symmetrise and
+  /// centre. `feature_names` are those that load() gave the model: what is not among them is zero,
+  /// with a warning that counts it. Labels that are there are kept, others are -1.
+  virtual std::vector<Domain> load_unseen(const std::string& path,
+                                          const std::vector<std::string>& feature_names) const;
 };
 
 struct DatasetEntry {
@@ -66,6 +77,7 @@ class DatasetChoice {
   std::vector<std::string> files() const { return dataset_->files(); }
   /// Loads, symmetrises, centres and checks.
   Task load(const DataContext& context) const;
+  const Dataset& dataset() const { return *dataset_; }
 
  private:
   explicit DatasetChoice(const DatasetEntry& entry);

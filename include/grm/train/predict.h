@@ -73,9 +73,13 @@ struct Asked {
   Domain domain;
   torch::Tensor items;  // [k] int64
 };
-/// What `--data` names for a model: own data (all items of all domains of a folder, or of one npz),
-/// or the test domains of a built-in dataset (the items that its metric sees). The dataset that the
-/// model was trained on is loaded with the options of its run.
+/// What `--data` names for a model, with the labels that are there:
+///   own data: all items of all domains of a folder, or of one npz;
+///   graphs in the publisher's format of the dataset that the model was trained on, read by its own
+///   reader with the vocabulary that the model holds (Dataset::load_unseen): all items;
+///   the name of a built-in dataset: its test domains, the items that its metric sees. The dataset
+///   that the model was trained on is loaded with the options of its run.
+/// Labels count (Labels::evaluate) where they are there and the model has their class.
 std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
                                    const DataContext& context);
 
