@@ -51,6 +51,9 @@ void TrainOptions::declare(OptionList& list) {
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
            "seconds between checkpoints; they never change a result");
+  list.choice("log", log,
+              "what a run writes beside metrics.jsonl: metrics.csv, event files for TensorBoard, "
+              "or both; it changes no result");
   list.add("device", device,
            "where to compute: cpu, cuda, cuda:1 (a number) or auto, the first GPU if there is one; "
            "the flag --device goes over it");
@@ -162,7 +165,7 @@ std::string RunConfig::to_toml(int64_t seed) const {
   append_values(text, method.options(), untouched_later_options(method.options(), method_name()));
   text += "\n[train]\n";
   std::set<std::string> silent = untouched_later_options(train_options_, "train");
-  silent.insert({"seeds", "first_seed", "checkpoint_seconds"});
+  silent.insert({"seeds", "first_seed", "checkpoint_seconds", "log"});
   if (train.device == TrainOptions{}.device) silent.insert("device");
   if (train.calibrate) silent.insert("calibrate");
   append_values(text, train_options_, silent);

@@ -46,8 +46,7 @@ MetricsLog::~MetricsLog() {
   if (file_ >= 0) close(file_);
 }
 
-void MetricsLog::add(const std::string& line) {
-  const std::string text = line + "\n";
+void MetricsLog::add_bytes(const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = write(file_, text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR) continue;

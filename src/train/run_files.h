@@ -17,7 +17,8 @@ class MetricsLog {
   MetricsLog(const MetricsLog&) = delete;
   MetricsLog& operator=(const MetricsLog&) = delete;
 
-  void add(const std::string& line);
+  void add(const std::string& line) { add_bytes(line + "\n"); }
+  void add_bytes(const std::string& bytes);
   /// A checkpoint counts on the lines before it: they must be on the disk first.
   void flush();
   int64_t bytes() const { return bytes_; }

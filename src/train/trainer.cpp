@@ -18,6 +18,7 @@
 #include "train/divergence.h"
 #include "train/memory.h"
 #include "train/run_files.h"
+#include "train/run_logs.h"
 #include "train/validation_set.h"
 
 namespace grm {
@@ -49,6 +50,9 @@ class Run {
       write_file_atomic(folder_.file("env.json"), environment_json(task_));
     }
     MetricsLog metrics(folder_.file("metrics.jsonl"), state_.metrics_bytes);
+    RunLogs logs(config_.train.log, task_, folder_.path(),
+                 read_file(folder_.file("metrics.jsonl")));
+    logs_ = &logs;
     Stopwatch since_checkpoint;
     double last_checkpoint = 0.0;
     while (state_.epoch < config_.train.epochs && !state_.stopped_early) {
@@ -121,6 +125,7 @@ class Run {
     const bool evaluated = epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
     if (evaluated) evaluate_now(epoch, line);
     metrics.add(json_text(line));
+    logs_->add(json_text(line));
     state_.epoch = epoch;
     state_.metrics_bytes = metrics.bytes();
     if (hooks_.on_epoch) report(epoch, terms, evaluated);
@@ -234,6 +239,7 @@ class Run {
   const RunHooks& hooks_;
   std::unique_ptr<Method> method_;
   TrainingState state_;
+  RunLogs* logs_ = nullptr;  // while it trains
 };
 
 // A run that resumes with other data than it began with would be two runs; a finished one has the

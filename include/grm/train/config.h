@@ -24,6 +24,10 @@ GRM_WORDS(Average, "none", "ema", "swa")
 enum class ValidateOn { given, largest, largest_of_class };
 GRM_WORDS(ValidateOn, "given", "largest-tenth", "largest-tenth-of-class")
 
+/// What a run writes beside metrics.jsonl: the same numbers for spreadsheets, or for TensorBoard.
+enum class RunLog { none, csv, tensorboard, both };
+GRM_WORDS(RunLog, "none", "csv", "tensorboard", "both")
+
 /// Options of the training loop.
 struct TrainOptions {
   int64_t epochs = 200;
@@ -43,6 +47,7 @@ struct TrainOptions {
   int64_t seeds = 1;
   int64_t first_seed = 1000;
   double checkpoint_seconds = 10.0;
+  RunLog log = RunLog::none;
   std::string device = "cpu";
   void declare(OptionList& list);
 };
