@@ -65,7 +65,8 @@ bool is_text(const std::string& type) {
 // Values that the registries know; other texts are names of files, numbers are left to the user.
 Typed values_of(const CLI::Option& option, const std::string& verb) {
   const std::string name = option.get_name();
-  const bool training = verb == "train" || verb == "predict" || verb == "explain";
+  const bool training =
+      verb == "train" || verb == "predict" || verb == "explain" || verb == "attribute";
   Typed typed;
   typed.list = option.get_delimiter() != '\0';
   if (const auto allowed = allowed_words(option.get_type_name()); !allowed.empty()) {

@@ -17,7 +17,7 @@ namespace {
 
 struct ExplainFlags {
   ExplainRequest request;
-  std::string out;
+  std::string out, by;
 };
 
 std::string class_name(const ItemExplanation& e, int64_t c) {
@@ -110,6 +110,11 @@ void print_text(const ExplainedRuns& explained, int64_t top) {
   fmt::print("{} nodes, {} edges: {} observed, of these {} kept and {} weakened", e.nodes.size(),
              e.edges.size(), kept + weakened, kept, weakened);
   if (e.generated) fmt::print("; {} new", e.count(EdgeFate::created));
+  if (e.by == ExplainBy::removal) {
+    fmt::print(
+        "\nweights: what the log-odds of the predicted class lose without the edge; below 0 it "
+        "spoke against it");
+  }
   fmt::print("\nmean weight {:.4f} (the line between kept and weakened)", e.threshold);
   if (std::isfinite(e.prior)) fmt::print(", prior {:g}", e.prior);
   fmt::print("\n");
@@ -128,7 +133,9 @@ void print_text(const ExplainedRuns& explained, int64_t top) {
 
 int explain(const ExplainFlags& flags, const Common& common) {
   common.use_device();
-  const ExplainedRuns explained = explain_runs(flags.request, common.data_context());
+  ExplainRequest request = flags.request;
+  request.by = value_of<ExplainBy>(flags.by);
+  const ExplainedRuns explained = explain_runs(request, common.data_context());
   const ItemExplanation& e = explained.runs.front();
   const std::string folder =
       flags.out.empty()
@@ -166,6 +173,10 @@ void add_explain(CLI::App& app, Common& common, Action& action) {
                    "where the item is (default: the first test domain)");
   verb->add_option("--out", flags->out,
                    "folder for the files (default: explanations/METHOD-DOMAIN-ITEM)");
+  verb->add_option("--by", flags->by,
+                   "own: the method's own explanation, where it has one; removal: what the "
+                   "log-odds lose without an edge, for every method (default: own, else removal)")
+      ->check(one_of(words_of(ExplainBy{})));
   verb->add_option("--seeds", request.seeds, "runs that differ in the seed alone, for stability");
   verb->add_option("--top", request.top,
                    "edges (and generated nodes) that are listed and compared between runs")
@@ -173,10 +184,12 @@ void add_explain(CLI::App& app, Common& common, Action& action) {
       ->check(whole_number(1));
   verb->footer(
       "Writes explanation.json, .graphml and .dot, and with Graphviz .svg and .png.\n"
-      "Methods with explanations: grm (nodes and graphs), ciga, dir, gala, gil (graphs).\n"
+      "Methods with explanations of their own: grm (nodes and graphs), ciga, dir, gala, gil\n"
+      "(graphs). All others are explained by leaving out one edge after the other.\n"
       "Examples:\n"
       "  grm explain runs/sbm/grm/20260131T120000-1000 --item 17\n"
       "  grm explain RUN --data new_month/ --item account-4711 --out why\n"
+      "  grm explain RUN --item 17 --by removal --top 5\n"
       "  grm explain RUN --domain T3 --item 17 --seeds RUN2 RUN3 --json");
   verb->callback(
       [=, &common, &action] { action = [=, &common] { return explain(*flags, common); }; });

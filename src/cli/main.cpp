@@ -166,6 +166,7 @@ int main(int argc, char** argv) {
       "  grm train --dataset ./my-data --method erm,grm --seeds 3\n"
       "  grm predict RUN --data new-month --out predictions.csv\n"
       "  grm explain RUN --data new-month --item 17     why this node or graph\n"
+      "  grm attribute RUN                              which features matter\n"
       "  grm report runs --out report.html              one file to show\n"
       "  grm help train                                 all flags of a verb\n\n"
       "Exit codes: 0 ok, 1 internal error, 2 usage or configuration, 3 data or files,\n"
@@ -179,6 +180,7 @@ int main(int argc, char** argv) {
   grm::cli::add_report(app, common, action);
   grm::cli::add_eval(app, common, action);
   grm::cli::add_explain(app, common, action);
+  grm::cli::add_attribute(app, common, action);
   grm::cli::add_predict(app, common, action);
   grm::cli::add_data(app, common, action);
   grm::cli::add_methods(app, common, action);

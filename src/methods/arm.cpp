@@ -29,6 +29,7 @@
 #include "methods/backbone_method.h"
 #include "methods/domains.h"
 #include "methods/draw.h"
+#include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
 
@@ -91,7 +92,7 @@ torch::Tensor ArmModel::predict(const Graph& graph, const torch::Tensor& shared_
 torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& shared_rows,
                                      const torch::Tensor& contexts, const torch::Tensor& context_of,
                                      const torch::Tensor& nodes) {
-  const at::NoGradGuard no_grad;
+  const nn::Evaluating evaluating;
   const nn::Propagation p = propagation_.get(graph.edges);
   const torch::Tensor a = received(p);
   const torch::Tensor shifts = torch::mm(contexts, weight_of_context());  // [B, hidden]
@@ -232,7 +233,7 @@ class Arm final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
-    const at::NoGradGuard no_grad;
+    const nn::Evaluating evaluating;
     nn::Pass pass = nn::Pass::evaluate();
     const torch::Tensor rows = model_.context_rows(graph, pass);
     const torch::Tensor shared = model_.shared(graph);

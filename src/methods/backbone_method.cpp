@@ -4,6 +4,7 @@
 
 #include "core/stages.h"
 #include "grm/graph/device.h"
+#include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
 
@@ -83,12 +84,13 @@ nn::BackboneOutput BackboneMethod::forward(nn::Pass& pass, const Domain& domain,
 }
 
 torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
-  const at::NoGradGuard no_grad;
+  const nn::Evaluating evaluating;
   const auto predict = [&] {
     nn::Pass pass = nn::Pass::evaluate();
     return select_rows(backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass).logits, nodes);
   };
-  return recordable_ ? predictions_.get(graph, nodes, set_.device(), predict) : predict();
+  const bool recorded = recordable_ && !nn::InputGradient::wanted();
+  return recorded ? predictions_.get(graph, nodes, set_.device(), predict) : predict();
 }
 
 }  // namespace grm

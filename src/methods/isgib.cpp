@@ -31,6 +31,7 @@
 #include "methods/backbone_cost.h"
 #include "methods/backbone_method.h"
 #include "methods/draw.h"
+#include "nn/input_gradient.h"
 #include "ops/sparse.h"
 
 namespace grm {
@@ -253,7 +254,7 @@ class IsGib final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
-    const at::NoGradGuard no_grad;
+    const nn::Evaluating evaluating;
     nn::Pass pass = nn::Pass::evaluate();
     return select_rows(forward(graph, pass).logits, nodes);
   }

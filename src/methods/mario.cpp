@@ -32,6 +32,7 @@
 #include "methods/backbone_cost.h"
 #include "methods/contrast.h"
 #include "methods/frozen.h"
+#include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
 
@@ -101,7 +102,7 @@ class Mario final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
-    const at::NoGradGuard no_grad;
+    const nn::Evaluating evaluating;
     return head_.forward(select_rows(hidden(graph), nodes));
   }
 

@@ -90,6 +90,7 @@ std::string explanation_json(const ExplainedRuns& explained) {
       {"labels", e.labels},
       {"probabilities", probabilities},
       {"generated", e.generated},
+      {"by", to_string(e.by)},
       {"samples", e.samples.size()},
       {"centre", e.centre < 0 ? ordered_json(nullptr) : ordered_json(e.nodes[e.centre].id)},
       {"prior", number(e.prior)},

@@ -10,6 +10,7 @@
 #include "grm/core/error.h"
 #include "grm/graph/batch.h"
 #include "train/calibration.h"
+#include "train/edge_removal.h"
 #include "train/metrics.h"
 
 namespace grm {
@@ -36,24 +37,27 @@ GeneratedGraph scored_graph(const Graph& set, int64_t item, const torch::Tensor&
   return g;
 }
 
+// Nothing if the method has no explanation of its own.
+std::optional<GeneratedGraph> own_graph(Method& method, const Graph& graph, int64_t item,
+                                        bool& generated) {
+  std::optional<GeneratedGraph> g = method.generated(graph, item);
+  generated = g.has_value();
+  if (g || graph.level() == Level::node) return g;
+  const torch::Tensor scores = method.edge_scores(graph, torch::full({1}, item, torch::kInt64));
+  if (scores.defined()) g = scored_graph(graph, item, scores);
+  return g;
+}
+
 GeneratedGraph graph_behind(Method& method, const std::string& name, const Graph& graph,
-                            int64_t item, bool& generated) {
-  if (std::optional<GeneratedGraph> g = method.generated(graph, item)) {
-    generated = true;
+                            int64_t item, ExplainBy by, bool& generated) {
+  if (by == ExplainBy::removal) return removal_graph(method, graph, item);
+  if (std::optional<GeneratedGraph> g = own_graph(method, graph, item, generated)) {
     return *std::move(g);
   }
-  torch::Tensor scores;
-  if (graph.level() == Level::graph) {
-    scores = method.edge_scores(graph, torch::full({1}, item, torch::kInt64));
-  }
-  if (!scores.defined()) {
-    fail(ErrorKind::config,
-         "method {} has no explanations of single {}; those that have: grm (nodes and graphs), "
-         "ciga, dir, gala and gil (graphs)",
-         name, graph.level() == Level::graph ? "graphs" : "nodes");
-  }
-  generated = false;
-  return scored_graph(graph, item, scores);
+  fail(ErrorKind::config,
+       "method {} has no explanations of single {} of its own; those that have: grm (nodes and "
+       "graphs), ciga, dir, gala and gil (graphs); 'grm explain --by removal' explains any method",
+       name, graph.level() == Level::graph ? "graphs" : "nodes");
 }
 
 // One edge for both directions of a pair, with the mean of what is there; pairs of a node with
@@ -203,12 +207,18 @@ std::string no_difference(const ItemExplanation& e) {
       e.high - e.low, e.low, e.high, e.noise);
 }
 
+bool has_own_explanation(Method& method, const Graph& graph, int64_t item) {
+  bool generated = false;
+  return own_graph(method, graph, item, generated).has_value();
+}
+
 ItemExplanation explain_item(Method& method, const std::string& name, const Domain& domain,
-                             int64_t item, double temperature) {
+                             int64_t item, double temperature, ExplainBy by) {
   const Graph& graph = domain.graph;
   ensure(item >= 0 && item < graph.items(), "explain_item: an item of the domain");
   ItemExplanation e;
-  const GeneratedGraph g = graph_behind(method, name, graph, item, e.generated);
+  e.by = by;
+  const GeneratedGraph g = graph_behind(method, name, graph, item, by, e.generated);
   const bool set = graph.level() == Level::graph;
   const auto called = [&](int64_t id) {
     return domain.item_names.empty() ? std::to_string(id) : domain.item_names[id];

@@ -8,46 +8,10 @@
 
 #include "grm/core/error.h"
 #include "grm/train/predict.h"
+#include "train/explained_domains.h"
 
 namespace grm {
 namespace {
-
-Task task_of(const Model& model, const DataContext& context) {
-  try {
-    return config_from_toml(model.about().config, model.path()).dataset.load(context);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{} (the data that {} was trained on; --data says where "
-                                          "else to look)",
-                                          error.what(), model.path()));
-  }
-}
-
-// What may be explained: everything that `data` names, for the run's own data test domains first.
-std::vector<Domain> domains_of(const Model& model, const std::string& data,
-                               const DataContext& context) {
-  std::vector<Domain> domains;
-  if (data.empty() || data == model.about().dataset) {
-    const Task task = task_of(model, context);
-    // Tables that have changed since would be scaled anew; the model's own scaling is what counts.
-    if (task.preprocessing == model.about().preprocessing) {
-      if (task.classes != model.classes() || task.features() != model.features()) {
-        fail(ErrorKind::data,
-             "{}: the model was trained on {} features and {} classes, the data has {} and {}",
-             model.path(), model.features(), model.classes(), task.features(), task.classes);
-      }
-      for (const Role role : {Role::test, Role::validation, Role::train}) {
-        const std::vector<Domain>& some = task.domains(role);
-        domains.insert(domains.end(), some.begin(), some.end());
-      }
-      return domains;
-    }
-  }
-  const std::string& name = data.empty() ? model.about().dataset : data;
-  for (Asked& asked : data_to_predict(model, name, context)) {
-    domains.push_back(std::move(asked.domain));
-  }
-  return domains;
-}
 
 // Another run says something about stability only if it differs in the seed alone.
 void check_alike(const Model& first, const Model& other) {
@@ -163,15 +127,19 @@ ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& con
            models.back().about().seed);
     }
   }
-  const std::vector<Domain> domains = domains_of(models.front(), request.data, context);
+  const std::vector<Domain> domains =
+      explained_domains(models.front(), request.data, context).domains;
   if (domains.empty()) fail(ErrorKind::data, "{}: no domain to explain", request.data);
   const Domain& domain = find_domain(domains, request.domain, request.item);
   const int64_t item = find_item(domain, request.item);
   ExplainedRuns all;
   for (size_t k = 0; k < models.size(); ++k) {
     const ModelAbout& about = models[k].about();
+    Method& method = models[k].method();
+    const bool own = has_own_explanation(method, domain.graph, item);
+    const ExplainBy by = request.by.value_or(own ? ExplainBy::own : ExplainBy::removal);
     all.runs.push_back(
-        explain_item(models[k].method(), about.method, domain, item, models[k].temperature()));
+        explain_item(method, about.method, domain, item, models[k].temperature(), by));
     ItemExplanation& e = all.runs.back();
     e.run = paths[k];
     e.dataset = request.data.empty() ? about.dataset : request.data;

@@ -65,8 +65,13 @@ expect_exit 3 "no run" "$grm" explain "$work/none" --item 1
 
 "$grm" train --dataset sbm --set dataset.nodes=150 --epochs 1 --method erm --json > out 2> err
 erm=$(jq -r '.runs[0]' out)
-expect_exit 2 "a method without explanations" "$grm" explain "$erm" --item 1
+expect_exit 2 "a method without explanations of its own" "$grm" explain "$erm" --item 1 --by own
 check "those that have them are named" grep -q "those that have: grm" err
+expect_exit 0 "it is explained by leaving out edges" "$grm" explain "$erm" --item 1 --json
+check "and says so" jq -e '.by == "removal" and .generated == false and .counts.observed == .counts.edges
+  and ([.edges[] | select(.observed | not)] | length) == 0 and .differ' out
+expect_exit 0 "and so is grm, if it is asked to" "$grm" explain "$run" --item 1 --by removal --json
+check "with observed edges alone" jq -e '.by == "removal" and .counts.new == 0' out
 expect_exit 2 "runs of two methods" "$grm" explain "$run" --item 1 --seeds "$erm"
 
 # Own data: items by the names that the tables give them, also where the folder has moved.

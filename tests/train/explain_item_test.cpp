@@ -432,7 +432,7 @@ TEST(ExplainItem, MethodsWithoutExplanationsSayWhichHaveThem) {
   const std::unique_ptr<Method> erm = node_method("erm", nodes, {});
   EXPECT_THAT(
       test::error_of(ErrorKind::config, [&] { explain_item(*erm, "erm", nodes.test[0], 0); }),
-      HasSubstr("method erm has no explanations of single nodes; those that have: grm"));
+      HasSubstr("method erm has no explanations of single nodes of its own; those that have: grm"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "grm/core/words.h"
 #include "grm/data/task.h"
 #include "grm/methods/method.h"
 
@@ -53,6 +54,11 @@ struct ExplainedEdge {
   bool observed() const { return forward || backward; }
 };
 
+/// Where the weights come from: from the method itself (a generated graph, or scores of its own), or
+/// from leaving out one edge after the other, which every method allows.
+enum class ExplainBy { own, removal };
+GRM_WORDS(ExplainBy, "own", "removal")
+
 struct ItemExplanation {
   std::string run, dataset, method, preset;  // where it comes from; filled in by explain_runs
   int64_t seed = 0;
@@ -66,7 +72,8 @@ struct ItemExplanation {
   int64_t label = -1;  // the true class, -1: unknown
 
   bool generated = false;  // false: scores of observed edges alone
-  int64_t centre = -1;     // row of the classified node; -1: a graph is classified
+  ExplainBy by = ExplainBy::own;
+  int64_t centre = -1;  // row of the classified node; -1: a graph is classified
   double prior = kUnknown;
   double threshold = 0.0;        // the mean weight
   double low = 0.0, high = 0.0;  // the smallest and the largest weight
@@ -90,9 +97,13 @@ struct ItemExplanation {
 /// "The weights do not differ: ..." with the numbers; "" where they do.
 std::string no_difference(const ItemExplanation& e);
 
-/// Error(config) if the method has no explanations, naming those that have; `name` is its name. The
-/// logits are divided by the temperature.
+/// By its own: Error(config) if the method has no explanations, naming those that have; `name` is
+/// its name. By removal: the weight of an observed edge is what the log-odds of the predicted class
+/// lose without it (edge_removal.h). The logits are divided by the temperature.
 ItemExplanation explain_item(Method& method, const std::string& name, const Domain& domain,
-                             int64_t item, double temperature = 1.0);
+                             int64_t item, double temperature = 1.0, ExplainBy by = ExplainBy::own);
+
+/// Whether the method explains such an item by itself.
+bool has_own_explanation(Method& method, const Graph& graph, int64_t item);
 
 }  // namespace grm

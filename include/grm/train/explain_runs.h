@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct ExplainRequest {
   std::string data;                // name or path; empty: the data of the run
   std::string domain;              // empty: see find_domain; test domains come first
   std::string item;
-  int64_t top = 10;  // edges whose agreement is measured
+  int64_t top = 10;             // edges whose agreement is measured
+  std::optional<ExplainBy> by;  // nothing: its own where the method has one, else by removal
 };
 
 /// The explanations by `run` and then by each of `seeds`, and how well they agree: over seeds on

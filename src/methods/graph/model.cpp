@@ -6,6 +6,7 @@
 
 #include "core/stages.h"
 #include "grm/core/error.h"
+#include "nn/input_gradient.h"
 
 namespace grm::graph_level {
 namespace {
@@ -81,7 +82,7 @@ void GraphMethod::start_optimiser(const nn::ParameterSet::Named& parameters) {
 torch::Tensor GraphMethod::by_chunks(
     const Graph& set, const torch::Tensor& items,
     const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const {
-  const at::NoGradGuard no_grad;
+  const nn::Evaluating evaluating;
   std::vector<torch::Tensor> parts;
   for (int64_t first = 0; first < items.numel(); first += kEvaluated) {
     const int64_t end = std::min(items.numel(), first + kEvaluated);

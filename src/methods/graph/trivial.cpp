@@ -12,6 +12,7 @@
 #include "grm/core/error.h"
 #include "grm/graph/batch.h"
 #include "methods/backbone_method.h"
+#include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
 
@@ -87,7 +88,7 @@ class Trivial final : public Method {
   }
 
   torch::Tensor logits(const Graph& set, const torch::Tensor& items) override {
-    const at::NoGradGuard no_grad;
+    const nn::Evaluating evaluating;
     if (items.numel() == 0) return torch::empty({0, bias_.size(0)}, torch::kFloat32);
     const torch::Tensor x = standardised(trivial_inputs(options_.reads, set, items));
     return torch::addmm(bias_, x, weight_);

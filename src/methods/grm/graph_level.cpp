@@ -14,6 +14,7 @@
 #include "methods/grm/cost.h"
 #include "methods/grm/generated.h"
 #include "methods/grm/model.h"
+#include "nn/input_gradient.h"
 #include "nn/losses.h"
 
 namespace grm {
@@ -144,7 +145,7 @@ class GraphGrm final : public Method {
   // 0), some graphs at a time: `of_samples` makes of [S, ...] what is put together along `dim`.
   torch::Tensor by_chunks(const Graph& set, const torch::Tensor& items, const OfSample& of,
                           const OfSamples& of_samples, int64_t dim = 0) {
-    const at::NoGradGuard no_grad;
+    const nn::Evaluating evaluating;
     nn::Pass pass = nn::Pass::evaluate();
     std::vector<torch::Tensor> parts;
     for (int64_t begin = 0; begin < items.numel(); begin += kEvaluatedGraphs) {

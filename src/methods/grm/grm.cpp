@@ -22,6 +22,7 @@
 #include "methods/grm/cost.h"
 #include "methods/grm/generated.h"
 #include "methods/grm/model.h"
+#include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
 
@@ -224,9 +225,9 @@ class Grm final : public Method {
   // C].
   torch::Tensor by_batches(const Graph& graph, const torch::Tensor& nodes,
                            const std::function<torch::Tensor(const torch::Tensor&)>& of_samples) {
-    const at::NoGradGuard no_grad;
+    const nn::Evaluating evaluating;
     const bool recordable =
-        !options_.own_encoder() &&
+        !options_.own_encoder() && !nn::InputGradient::wanted() &&
         (options_.scope == Scope::whole ? set_.device().is_cuda()
                                         : on_device_ && all_kept(graph.edges, nodes));
     const auto sampled = [&] { return sampled_in_batches(graph, nodes); };
