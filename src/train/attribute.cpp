@@ -31,6 +31,27 @@ torch::Tensor logits_of(const AskedMethod& model, const Graph& graph, const torc
   return logits;
 }
 
+// Points by which a measure is worse than `base`.
+double lost(const AskedMethod& model, const Measure& measure, double base,
+            const torch::Tensor& logits) {
+  const double now = score(model.about.loss, measure.metric, logits, measure.y);
+  return smaller_is_better(measure.metric) ? now - base : base - now;
+}
+
+// What is followed by the gradient, for each item: the log-odds of the predicted class or of the
+// answers to all questions, or the numbers that are predicted.
+torch::Tensor strength(LossKind loss, const torch::Tensor& logits) {
+  switch (target_of(loss)) {
+    case Target::classes:
+      return log_odds(logits, predicted_class(logits.detach()));
+    case Target::multi_label:
+      return logits.abs().sum(1);  // a logit is the log-odds of yes, and less so of no
+    case Target::regression:
+      return logits.sum(1);
+  }
+  throw InternalError("strength: unknown target");
+}
+
 Measure measure_of(const AskedMethod& model, const Domain& domain) {
   Measure m;
   m.items = domain.labels.y.defined() ? domain.labels.evaluate : torch::Tensor();
@@ -39,15 +60,28 @@ Measure measure_of(const AskedMethod& model, const Domain& domain) {
     m.metric = model.about.metric;
     m.y = domain.labels.y.index_select(0, m.items);
     m.name = to_string(m.metric);
-    const bool one_class = m.y.eq(m.y[0]).all().item<bool>();
+    const bool one_class = m.y.dim() == 1 && m.y.eq(m.y[0]).all().item<bool>();
     if (m.metric != MetricKind::roc_auc || !one_class) return m;
     m.metric = MetricKind::accuracy;  // ROC-AUC of one class is undefined
     m.name = to_string(m.metric);
     return m;
   }
   m.items = torch::arange(domain.graph.items(), torch::kInt64);
-  m.y = predicted_class(logits_of(model, domain.graph, m.items));
+  const torch::Tensor answers = logits_of(model, domain.graph, m.items);
   m.name = "agreement";
+  switch (target_of(model.about.loss)) {
+    case Target::classes:
+      m.y = predicted_class(answers);
+      break;
+    case Target::multi_label:
+      m.metric = MetricKind::micro_f1;
+      m.y = answers.gt(0).to(torch::kFloat32);
+      break;
+    case Target::regression:
+      m.metric = MetricKind::rmse;
+      m.y = answers;
+      break;
+  }
   return m;
 }
 
@@ -98,8 +132,7 @@ torch::Tensor gradient_scores(const AskedMethod& model, const Graph& graph,
       const at::AutoGradMode grad(true);
       const torch::Tensor logits = model.method.logits(followed, some);
       if (!logits.requires_grad()) return {};
-      const torch::Tensor classes = predicted_class(logits.detach().cpu());
-      log_odds(logits.cpu(), classes).sum().backward();
+      strength(model.about.loss, logits.cpu()).sum().backward();
     }
     for (const auto& [name, parameter] : model.method.parameters().parameters()) {
       if (parameter.grad().defined()) parameter.mutable_grad() = torch::Tensor();
@@ -142,8 +175,7 @@ void permute_groups(const AskedMethod& model, const Domain& domain, const Measur
       Graph mixed = domain.graph;
       mixed.x = permuted(domain.graph.x, groups[g],
                          permutation(mixed.nodes(), options.seed, g, static_cast<uint64_t>(r)));
-      losses.push_back(into.base -
-                       score(measure.metric, logits_of(model, mixed, measure.items), measure.y));
+      losses.push_back(lost(model, measure, into.base, logits_of(model, mixed, measure.items)));
       if (progress) progress(++done, passes);
     }
     FeatureScore found{groups[g].name, static_cast<int64_t>(groups[g].columns.size())};
@@ -171,7 +203,7 @@ DomainAttribution attribute(const AskedMethod& model, const Domain& domain,
   found.items = measure.items.numel();
   found.measure = measure.name;
   const torch::Tensor base = logits_of(model, graph, measure.items);
-  found.base = score(measure.metric, base, measure.y);
+  found.base = score(model.about.loss, measure.metric, base, measure.y);
   const bool few = static_cast<int64_t>(groups.size()) <= options.most;
   torch::Tensor gradients;
   if (options.by == AttributeBy::gradient || !few) {
@@ -186,7 +218,7 @@ DomainAttribution attribute(const AskedMethod& model, const Domain& domain,
            model.about.method);
     }
     found.measure = "log-odds";
-    found.base = log_odds(base, predicted_class(base)).mean().item<double>();
+    found.base = strength(model.about.loss, base).mean().item<double>();
     found.features = scores_by_group(groups, gradients);
   } else {
     std::vector<size_t> which(groups.size());
