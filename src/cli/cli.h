@@ -50,6 +50,7 @@ void add_study_table(CLI::App& study, Common& common, Action& action);
 void add_reproduce(CLI::App& app, Common& common, Action& action);
 void add_plot(CLI::App& app, Common& common, Action& action);
 void add_report(CLI::App& app, Common& common, Action& action);
+void add_fit(CLI::App& app, Common& common, Action& action);
 void add_eval(CLI::App& app, Common& common, Action& action);
 void add_explain(CLI::App& app, Common& common, Action& action);
 void add_attribute(CLI::App& app, Common& common, Action& action);

@@ -174,6 +174,7 @@ int main(int argc, char** argv) {
   Common common;
   grm::cli::Action action;
   grm::cli::add_train(app, common, action);
+  grm::cli::add_fit(app, common, action);
   grm::cli::add_study(app, common, action);
   grm::cli::add_reproduce(app, common, action);
   grm::cli::add_plot(app, common, action);

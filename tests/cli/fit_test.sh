@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# From own data to a model: choice, resume, other data, both levels, and that test labels are not looked at.
+source "$(dirname "$0")/lib.sh" "$@"
+
+expect_exit 0 "help" "$grm" fit --help
+"$grm" data convert sbm --set nodes=60 --out months -q > out 2> err
+expect_exit 0 "the plan alone" "$grm" fit ./months --dry-run --json
+check "it lists candidates with their commands and writes nothing" bash -c \
+  "jq -e '(.tried | length) >= 10 and (.tried[0].command | startswith(\"grm train --dataset ./months --method erm\"))
+   and .plan.rungs[0].seeds == 3 and (has(\"chosen\") | not)' out > /dev/null && [ ! -e fits ]"
+
+# --- node level ------------------------------------------------------------------------------------------------------
+expect_exit 0 "fit" "$grm" fit ./months --minutes 0.2 --out one --json
+cp out one.json
+check "the promised names are there" jq -e '
+  (.chosen | has("method") and has("preset") and has("options")) and .validation > 0 and (.test | length) == 8
+  and .min <= .avg and .model == "one/model.safetensors" and .report == "one/report.html" and (.tried | length) >= 10
+  and (.why | contains("validation")) and .complete and .stopped_by == "plan"' one.json
+check "no validation of a candidate of the last round is above the chosen one's" jq -e '
+  (.tried | map(.rung) | max) as $last | .chosen.name as $name
+  | ([.tried[] | select(.rung == $last) | .validation] | max) == (.tried[] | select(.name == $name) | .validation)' one.json
+check "the model predicts" "$grm" predict one/model.safetensors --data months --out p.csv
+check "its test scores are those of eval" bash -c \
+  "[ \"\$('$grm' eval one/model.safetensors --json 2> /dev/null | jq -c '[.domains[] | select(.role == \"test\") | .value]')\" = \"\$(jq -c '[.test[].value]' one.json)\" ]"
+check "the report names the choice" grep -q "Chosen by validation alone" one/report.html
+expect_exit 0 "the same again" "$grm" fit ./months --minutes 0.2 --out one --json
+check "gives the same from what is there" bash -c "[ \"\$(jq -c 'del(.seconds)' out)\" = \"\$(jq -c 'del(.seconds)' one.json)\" ]"
+expect_exit 0 "afresh in another folder" "$grm" fit ./months --minutes 0.2 --out two --json
+check "the same model to the bit" cmp one/model.safetensors two/model.safetensors
+
+# --- test labels do not matter to the choice -----------------------------------------------------------------------
+if /usr/bin/python3 -c 'import numpy' 2> /dev/null; then
+  cp -r months lies
+  /usr/bin/python3 - <<'P'
+import glob
+import numpy as np
+for name in glob.glob("lies/T*.npz"):
+    data = dict(np.load(name))
+    data["y"] = np.random.default_rng(0).permutation(data["y"])
+    np.savez(name, **data)
+P
+  expect_exit 0 "with false test labels" "$grm" fit ./lies --minutes 0.2 --out three --json
+  check "the choice and all validation scores are the same" bash -c \
+    "[ \"\$(jq -c '[.chosen, .validation, [.tried[] | del(.command)]]' out)\" = \"\$(jq -c '[.chosen, .validation, [.tried[] | del(.command)]]' one.json)\" ]"
+  check "the test scores are not" bash -c "[ \"\$(jq -c .test out)\" != \"\$(jq -c .test one.json)\" ]"
+  rm -r months && mv lies months
+  expect_exit 3 "other data in the same folder" "$grm" fit ./months --minutes 0.2 --out one
+  check "another folder is asked for" grep -q -- "--out DIR" err
+else
+  echo "skipped: numpy is not installed (python3-numpy)"
+fi
+
+# --- the clock ---------------------------------------------------------------------------------------------------------
+expect_exit 2 "no time at all" "$grm" fit ./months --minutes 0.00001 --out none
+check "it says that nothing could be trained" grep -q "nothing could be trained" err
+
+# --- graph level -------------------------------------------------------------------------------------------------------
+"$grm" data convert spmotif --set train_per_class=20 --set val_per_class=10 --set test_per_class=10 --out shapes -q > out 2> err || tail -3 err
+expect_exit 0 "sets of graphs" "$grm" fit ./shapes --minutes 0.2 --json
+check "a model of the graph level" jq -e '.level == "graph" and .model == "fits/spmotif/model.safetensors" and .validation > 0' out
+
+# --- mistakes ----------------------------------------------------------------------------------------------------------
+expect_exit 3 "no such data" "$grm" fit ./none
+expect_exit 2 "no minutes" "$grm" fit ./months --minutes 0
+finish
