@@ -22,8 +22,9 @@ constexpr double kWidest = 4.0;  // rows of the widest layer that a pass holds a
 const std::string kArchive = ".npz";
 
 // Bytes of memory for a byte of a file of own data, by its ending.
-const std::map<std::string, double> kGrowth = {
-    {".csv", kText}, {".tsv", kText}, {".txt", kText}, {kArchive, kArrays}};
+const std::map<std::string, double> kGrowth = {{".csv", kText}, {".tsv", kText},
+                                               {".txt", kText}, {".libsvm", kText},
+                                               {".svm", kText}, {kArchive, kArrays}};
 
 void add_files(const fs::path& folder, std::vector<std::string>& files) {
   std::error_code ignored;

@@ -42,6 +42,28 @@ inline void own_tables(const std::string& path) {
   load_folder(folder);
 }
 
+/// A table id,feature,value, and a libsvm file: the same bytes as either.
+inline void own_long(const std::string& path) {
+  int refused = 0;
+  for (const bool libsvm : {false, true}) {
+    const Folder folder;
+    std::filesystem::create_directory(folder.file("a"));
+    std::filesystem::create_symlink(path, folder.file(libsvm ? "a/n.libsvm" : "a/features.csv"));
+    std::ofstream(folder.file("a/nodes.csv")) << "id,label\n0,0\n1,1\n2,0\n";
+    std::ofstream(folder.file("a/edges.csv")) << "source,target\n0,1\n";
+    std::filesystem::create_symlink("a", folder.file("b"));
+    std::ofstream(folder.file("dataset.toml"))
+        << "name = \"f\"\n[csv]\n"
+        << (libsvm ? "nodes = \"n.libsvm\"" : "features = \"features.csv\"")
+        << "\n[train]\ndomains = [\"a\"]\n[validation]\ndomains = [\"b\"]\n";
+    try {
+      load_folder(folder);
+    } catch (const Error&) {
+      if (++refused == 2) throw;
+    }
+  }
+}
+
 /// The same arrays in three roles, and as something to predict.
 inline void own_npz(const std::string& path) {
   const Folder folder;
@@ -75,6 +97,7 @@ inline void preprocessing(const std::string& path) {
 inline constexpr Target kTargets[] = {
     {"own_toml", own_toml},
     {"own_tables", own_tables},
+    {"own_long", own_long},
     {"own_npz", own_npz},
     {"preprocessing", preprocessing},
 };

@@ -69,6 +69,7 @@ ColumnReader::ColumnReader(const Plan& plan, const CsvFile& file,
   known.insert(plan.ignore.begin(), plan.ignore.end());
   for (const Plan::Entry& entry : plan.entries) {
     Source source;
+    if (entry.sparse) continue;
     source.position = file.find(entry.name);
     source.error_if_missing = entry.missing == "error";
     if (source.position < 0) lacking.push_back(entry.name);

@@ -15,8 +15,9 @@ struct Plan {
     std::string name;
     bool numeric = true;
     std::string missing = "error";
+    bool sparse = false;  // given number by number, in a table of its own
   };
-  std::vector<Entry> entries;
+  std::vector<Entry> entries;  // sparse ones last
   std::vector<std::string> ignore;
   bool ignore_others = false;  // columns that are not named are left out
   std::string from;            // the file or model that the plan comes from, for messages

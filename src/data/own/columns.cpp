@@ -125,6 +125,7 @@ std::vector<ColumnRule> fit_rules(const std::vector<Part>& training, const std::
     ColumnRule rule;
     rule.name = list[k].name;
     rule.numeric = list[k].numeric;
+    rule.sparse = list[k].sparse;
     if (rule.numeric) {
       fit_numeric(training, k, missing, scale == "standard", rule, empty);
     } else {

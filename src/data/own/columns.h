@@ -13,6 +13,7 @@ namespace grm::own {
 struct Column {
   std::string name;
   bool numeric = true;
+  bool sparse = false;
   Numbers numbers;             // numeric: NaN is a missing cell
   std::vector<int32_t> codes;  // categorical: numbers of `texts`; a missing cell is the text ""
   Names texts;
@@ -28,6 +29,7 @@ struct Columns {
 struct ColumnRule {
   std::string name;
   bool numeric = true;
+  bool sparse = false;  // numeric: given number by number, zero where it is not
   // numeric: (value - mean) / scale; a missing value is `fill` first
   std::string missing = "error";  // error, mean, zero or flag (the mean and a column of 0/1)
   double mean = 0.0;

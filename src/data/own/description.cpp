@@ -117,11 +117,14 @@ class DescriptionReader : private TomlWords {
     const toml::table* in = section(file, "csv");
     if (!in) return;
     CsvNames& csv = d_.csv;
-    only(*in, {"nodes", "edges", "graphs", "id", "label", "source", "target", "graph", "separator"},
+    only(*in,
+         {"nodes", "edges", "graphs", "features", "id", "label", "source", "target", "graph",
+          "separator"},
          "[csv]");
     for (const auto& [key, into] : {std::pair<const char*, std::string*>{"nodes", &csv.nodes},
                                     {"edges", &csv.edges},
-                                    {"graphs", &csv.graphs}}) {
+                                    {"graphs", &csv.graphs},
+                                    {"features", &csv.features}}) {
       const Place place = text(*in, key, *into);
       if (!leaves_folder(*into)) continue;
       problems_.warn(

@@ -36,6 +36,7 @@ struct ColumnWords {
 /// How the tables and their columns are called.
 struct CsvNames {
   std::string nodes = "nodes.csv", edges = "edges.csv", graphs = "graphs.csv";
+  std::string features;  // a table id,feature,value; empty: there is none
   std::string id = "id", label = "label", source = "source", target = "target", graph = "graph";
   std::string domain;  // one set of tables for all domains: the column that names the domain
   std::string separator = ",";

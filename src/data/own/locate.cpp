@@ -42,6 +42,7 @@ std::vector<std::string> tables_in(const std::string& folder, const CsvNames& cs
   std::vector<std::string> paths;
   std::vector<std::string> names = {csv.nodes, csv.edges};
   if (level == Level::graph) names.push_back(csv.graphs);
+  if (!csv.features.empty()) names.push_back(csv.features);
   for (const std::string& name : names) {
     const std::string path = existing_table(folder, name);
     if (!path.empty()) paths.push_back(path);

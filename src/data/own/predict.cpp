@@ -43,7 +43,7 @@ Description describe(const std::string& path, Level level, const Preprocessing& 
     while (d.folder.size() > 1 && d.folder.back() == '/') d.folder.pop_back();
     d.name = fs::path(d.folder).filename().string();
     d.csv = model.csv;
-    for (const std::string& name : {d.csv.nodes, d.csv.edges, d.csv.graphs}) {
+    for (const std::string& name : {d.csv.nodes, d.csv.edges, d.csv.graphs, d.csv.features}) {
       if (!leaves_folder(name)) continue;
       problems.stop(
           {path, 0, 0,
@@ -213,6 +213,7 @@ std::vector<Domain> load_for_prediction(const std::string& path, const std::stri
       if (domain.name == raw.name) domains.back().group = domain.group;
     }
   }
+  for (const std::string& note : reader.notes()) log_warning("{}", note);
   for (const std::string& note : notes) log_warning("{}", note);
   return domains;
 }

@@ -19,6 +19,7 @@ ordered_json rules_json(const std::vector<ColumnRule>& rules) {
       entry["scale"] = rule.scale;
       entry["fill"] = rule.fill;
       entry["flag"] = rule.flag;
+      if (rule.sparse) entry["sparse"] = true;
     } else {
       entry["categories"] = rule.categories;
     }
@@ -39,6 +40,7 @@ std::vector<ColumnRule> rules_from(const ordered_json& list) {
       rule.scale = entry.at("scale");
       rule.fill = entry.at("fill");
       rule.flag = entry.at("flag");
+      rule.sparse = entry.value("sparse", false);
     } else {
       rule.categories = entry.at("categories").get<std::vector<std::string>>();
     }
@@ -51,7 +53,7 @@ Plan plan_of(const std::vector<ColumnRule>& rules) {
   Plan plan;
   plan.from = "the trained model";
   for (const ColumnRule& rule : rules) {
-    plan.entries.push_back({rule.name, rule.numeric, rule.missing});
+    plan.entries.push_back({rule.name, rule.numeric, rule.missing, rule.sparse});
   }
   return plan;
 }
@@ -84,6 +86,7 @@ std::string to_json(const Preprocessing& p) {
                    {"label", p.csv.label},   {"source", p.csv.source},
                    {"target", p.csv.target}, {"graph", p.csv.graph},
                    {"domain", p.csv.domain}, {"separator", p.csv.separator}};
+    if (!p.csv.features.empty()) json["csv"]["features"] = p.csv.features;
     json["edge_weight"] = p.edge_weight;
     json["ignore"] = p.ignore;
     json["ignore_others"] = p.ignore_others;
@@ -112,6 +115,7 @@ Preprocessing preprocessing_from_json(const std::string& text) {
     p.csv.nodes = csv.at("nodes");
     p.csv.edges = csv.at("edges");
     p.csv.graphs = csv.at("graphs");
+    p.csv.features = csv.value("features", "");
     p.csv.id = csv.at("id");
     p.csv.label = csv.at("label");
     p.csv.source = csv.at("source");

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <optional>
 
+#include "data/own/sparse_features.h"
 #include "grm/core/options.h"
 
 namespace grm::own {
@@ -14,23 +16,51 @@ std::string path_of(const ReadContext& context, const std::string& folder, const
                     bool needed) {
   const std::string found = existing_table(folder, name);
   if (found.empty() && needed) {
-    context.problems.add({folder + "/" + name, 0, 0, "there is no such file",
-                          "write it, or tell its name under [csv] in dataset.toml"});
+    const std::string parquet =
+        (std::filesystem::path(folder) / name).replace_extension(".parquet").string();
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(parquet, ignored);
+    context.problems.add(
+        {folder + "/" + name, 0, 0,
+         there ? fmt::format("there is no such file, but {}, and this program reads no Parquet",
+                             parquet)
+               : "there is no such file",
+         there ? "'python3 -m grm.parquet " + context.d.folder +
+                     "' writes CSV tables beside all of them; it needs pandas with pyarrow or "
+                     "fastparquet"
+               : "write it, or tell its name under [csv] in dataset.toml"});
   }
   return found;
 }
 
-void make_plans(const ReadContext& context, const CsvFile& nodes, const CsvFile& edges,
-                Plans& plans) {
+// `nodes` is null where they are a libsvm file.
+void make_plans(const ReadContext& context, const std::string& folder, const CsvFile* nodes,
+                const CsvFile& edges, Plans& plans) {
   const Description& d = context.d;
   std::vector<std::string> of_nodes, of_edges;
-  plans.nodes =
-      make_plan(d, d.columns, nodes, special_of_nodes(d), true, context.problems, of_nodes);
+  if (nodes) {
+    plans.nodes =
+        make_plan(d, d.columns, *nodes, special_of_nodes(d), true, context.problems, of_nodes);
+  }
+  if (!nodes || !d.csv.features.empty()) {
+    Names known;
+    for (const Plan::Entry& entry : plans.nodes.entries) known.add(entry.name);
+    for (const std::string& name : sparse_names(context, folder)) {
+      if (known.find(name) >= 0) {
+        context.problems.add(
+            {folder + "/" + d.csv.features, 0, 0,
+             fmt::format("the feature '{}' is a column of {}, too", shown(name), d.csv.nodes),
+             "give it in one of the two"});
+      }
+      plans.nodes.entries.push_back({name, true, "error", true});
+    }
+  }
   plans.edges =
       make_plan(d, d.edge_columns, edges, special_of_edges(d), false, context.problems, of_edges);
   plans.made = true;
   if (plans.nodes.entries.empty()) {
-    context.problems.add({nodes.path(), 1, 0, "no column is left for features",
+    context.problems.add({nodes ? nodes->path() : folder + "/" + d.csv.nodes, 1, 0,
+                          "no column is left for features",
                           "add a column of numbers; where there are none, a constant one"});
   }
   const auto tell = [&](const CsvFile& file, const std::vector<std::string>& names,
@@ -43,7 +73,8 @@ void make_plans(const ReadContext& context, const CsvFile& nodes, const CsvFile&
                      shown(fmt::format("{}", fmt::join(names, ", ")))),
          fix});
   };
-  tell(nodes, of_nodes, "name them under [columns] as numeric or categorical, or under ignore");
+  if (nodes)
+    tell(*nodes, of_nodes, "name them under [columns] as numeric or categorical, or under ignore");
   tell(edges, of_edges,
        d.level == Level::node ? "edges have features at graph level only; leave them out"
                               : "name them under [edge_columns], or under its ignore");
@@ -108,18 +139,26 @@ std::vector<RawDomain> read_tables(const ReadContext& context, const std::string
   tables.by_graph = context.d.level == Level::graph;
   const std::string nodes = path_of(context, folder, csv.nodes, true);
   const std::string edges = path_of(context, folder, csv.edges, true);
-  std::string graphs;
+  std::string graphs, features;
+  if (!csv.features.empty()) features = path_of(context, folder, csv.features, true);
   if (tables.by_graph) {
     const bool needed = context.purpose == Purpose::training || !csv.domain.empty();
     graphs = path_of(context, folder, csv.graphs, needed);
   }
   problems.stop_if_more_than(before);
-  const CsvFile node_file(nodes, csv.separator[0], problems);
+  const bool libsvm = is_libsvm(csv.nodes);
+  std::optional<CsvFile> node_file;
+  if (!libsvm) node_file.emplace(nodes, csv.separator[0], problems);
   const CsvFile edge_file(edges, csv.separator[0], problems);
-  if (!plans.made) make_plans(context, node_file, edge_file, plans);
+  if (!plans.made) make_plans(context, folder, libsvm ? nullptr : &*node_file, edge_file, plans);
   tables.local_ids = tables.by_graph && edge_file.find(csv.graph) >= 0;
   if (!graphs.empty()) read_graphs(context, graphs, tables);
-  read_nodes(context, node_file, plans.nodes, !graphs.empty(), tables);
+  if (libsvm) {
+    read_libsvm(context, nodes, plans.nodes, tables);
+  } else {
+    read_nodes(context, *node_file, plans.nodes, !graphs.empty(), tables);
+    if (!features.empty()) read_sparse_table(context, features, plans.nodes, tables);
+  }
   choose_domains(context, wanted, tables);
   const EdgeTable table = read_edges(context, edge_file, plans.edges, tables);
   return split_tables(tables, table, nodes);

@@ -81,6 +81,7 @@ constexpr char kCsv[] = R"(
 # nodes = "nodes.csv"
 # edges = "edges.csv"
 # graphs = "graphs.csv"
+# features = "features.csv" # a table id,feature,value: numbers that are given one by one
 # id = "id"
 # label = "label"
 # source = "source"
