@@ -16,7 +16,8 @@
 #include "core/json.h"
 #include "core/text.h"
 #include "grm/core/log.h"
-#include "report/html_report.h"
+#include "report/report_document.h"
+#include "report/web_page.h"
 
 namespace grm::cli {
 namespace {
@@ -175,7 +176,7 @@ std::string write_report(const study::FitRequest& request, const study::FitResul
   std::vector<std::string> folders;
   for (const RunRecord& run : result.runs) folders.push_back(run.folder);
   const study::TableOptions options;
-  report::HtmlReport page = report::report_of_runs(folders, options);
+  report::ReportParts page = report::report_of_runs(folders, options);
   page.title = result.name + ": the model that grm fit chose";
   page.notes.push_back("Chosen by validation alone. " + result.why + ".");
   for (const study::Tried& tried : result.tried) {
@@ -190,7 +191,9 @@ std::string write_report(const study::FitRequest& request, const study::FitResul
   page.command = fmt::format("grm fit {} --minutes {:g} --out {}", shell_word(request.data),
                              request.minutes, shell_word(request.out));
   const std::string path = request.out + "/report.html";
-  write_file_atomic(path, report::make_page(page, options, report::Published::embedded()).text);
+  const report::ReportDocument document =
+      report::report_document(page, options, report::Published::embedded());
+  write_file_atomic(path, report::offline_page(page.title, document.text, document.plain));
   return path;
 }
 

@@ -9,7 +9,8 @@
 #include "core/text.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
-#include "report/html_report.h"
+#include "report/report_document.h"
+#include "report/web_page.h"
 #include "study/spec.h"
 
 namespace grm::cli {
@@ -17,9 +18,9 @@ namespace {
 
 struct ReportFlags {
   std::vector<std::string> runs;
-  std::string study, database = "results.db", out = "report.html", title;
+  std::string study, database = "results.db", out = "report.html", title, document;
   study::TableOptions options;
-  int64_t items = 4;
+  int64_t items = 10;
   bool no_data = false;
 };
 
@@ -82,13 +83,13 @@ void resolve_study(ReportFlags& flags) {
   flags.runs.clear();
 }
 
-report::HtmlReport gather(const ReportFlags& flags, const Common& common) {
+report::ReportParts gather(const ReportFlags& flags, const Common& common) {
   if (flags.runs.empty() == flags.study.empty()) {
     fail(ErrorKind::config, "{}; as in 'grm report runs/sbm' or 'grm report --study quick'",
          flags.runs.empty() ? "name run folders or --study NAME"
                             : "name either run folders or --study, not both");
   }
-  report::HtmlReport report =
+  report::ReportParts report =
       flags.study.empty() ? report::report_of_runs(flags.runs, flags.options)
                           : report::report_of_study(study::Store(flags.database, study::Open::read),
                                                     flags.database, flags.study, flags.options);
@@ -98,7 +99,8 @@ report::HtmlReport gather(const ReportFlags& flags, const Common& common) {
     report.notes.push_back(remark);
   }
   if (flags.no_data) {
-    report.left_out.push_back({"shift measures and explanations", "left out by --no-data"});
+    report.left_out.push_back(
+        {"shift measures, answers of models and explanations", "left out by --no-data"});
   } else {
     report::add_data_parts(report, common.data_context(), flags.items);
   }
@@ -109,21 +111,21 @@ report::HtmlReport gather(const ReportFlags& flags, const Common& common) {
 
 int make(ReportFlags flags, const Common& common) {
   resolve_study(flags);
-  const report::HtmlReport report = gather(flags, common);
-  const report::HtmlPage page =
-      report::make_page(report, flags.options, report::Published::embedded());
-  write_file_atomic(flags.out, page.text);
+  const report::ReportParts report = gather(flags, common);
+  const report::ReportDocument document =
+      report::report_document(report, flags.options, report::Published::embedded());
+  const std::string page = report::offline_page(report.title, document.text, document.plain);
+  write_file_atomic(flags.out, page);
+  if (!flags.document.empty()) write_file_atomic(flags.document, document.text + "\n");
   ordered_json sections = ordered_json::array(), left_out = ordered_json::array();
-  for (const report::HtmlSection& section : page.sections) {
-    sections.push_back({{"id", section.id}, {"title", section.title}});
-  }
-  for (const report::LeftOut& each : page.left_out) {
+  for (const std::string& id : document.sections) sections.push_back({{"id", id}});
+  for (const report::LeftOut& each : document.left_out) {
     left_out.push_back({{"section", each.section}, {"reason", each.reason}});
     log_info("left out: {}: {}", each.section, each.reason);
   }
   if (common.json) {
     print_json({{"report", flags.out},
-                {"bytes", page.text.size()},
+                {"bytes", page.size()},
                 {"title", report.title},
                 {"runs", report.results.rows.size()},
                 {"missing", report.results.missing.size()},
@@ -147,20 +149,22 @@ void add_report(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--study", flags->study, "a study of the result database instead");
   verb->add_option("--db", flags->database, "result database")->capture_default_str();
   verb->add_option("--out", flags->out, "file to write")->capture_default_str();
+  verb->add_option("--document", flags->document, "write the page's data as JSON, too");
   verb->add_option("--title", flags->title, "heading of the page");
   verb->add_option("--items", flags->items, "test items whose explanation is drawn, by dataset")
       ->check(whole_number(0, 100))
       ->capture_default_str();
   verb->add_flag("--no-data", flags->no_data,
-                 "do not load the data: no shift measures, no explanations");
+                 "do not load the data: no shift measures, answers or explanations");
   add_filters(*verb, flags->options);
   verb->footer(
-      "The file needs nothing but a browser: no network, no script, no other file.\n"
+      "The file needs nothing but a browser: no network, no other file.\n"
       "Examples:\n"
       "  grm report runs/sbm\n"
       "  grm report runs/cora/erm runs/cora/grm --out cora.html\n"
       "  grm report --study quick --db results.db --out quick.html --no-data\n"
-      "  grm report my-study.toml");
+      "  grm report my-study.toml\n"
+      "  grm report runs/sbm --no-data --document sbm.json");
   verb->callback([=, &common, &action] { action = [=, &common] { return make(*flags, common); }; });
 }
 

@@ -16,18 +16,13 @@ namespace grm::report {
 namespace {
 
 namespace fs = std::filesystem;
-using ValuesByEpoch = std::map<int64_t, std::vector<double>>;  // by epoch, one value per run
 
 // All runs of one configuration.
-struct Group {
+struct Group : RunCurves {
   std::string dataset, label, config;  // the dataset as the configuration names it, maybe a path
-  int64_t runs = 0;
-  std::vector<std::string> terms;  // in the order of the log
-  std::map<std::string, ValuesByEpoch> loss;
-  ValuesByEpoch validation;
 };
 
-void read_line(const nlohmann::ordered_json& line, Group& group) {
+void read_line(const nlohmann::ordered_json& line, RunCurves& group) {
   const int64_t epoch = line.at("epoch");
   if (line.contains("loss")) {
     for (const auto& [term, value] : line.at("loss").items()) {
@@ -38,7 +33,7 @@ void read_line(const nlohmann::ordered_json& line, Group& group) {
   if (line.contains("validation")) group.validation[epoch].push_back(line.at("validation"));
 }
 
-void read_metrics(const std::string& path, Group& group) {
+void read_metrics(const std::string& path, RunCurves& group) {
   std::istringstream lines(read_file(path));
   std::string text;
   int64_t number = 0;
@@ -167,6 +162,12 @@ std::vector<std::string> find_runs(const std::vector<std::string>& paths) {
   std::sort(runs.begin(), runs.end());
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
   return runs;
+}
+
+RunCurves read_curves(const std::vector<std::string>& run_folders) {
+  RunCurves curves;
+  for (const std::string& folder : run_folders) read_metrics(folder + "/metrics.jsonl", curves);
+  return curves;
 }
 
 std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,16 @@ namespace grm::report {
 /// Run folders among these, and below those that are none themselves, sorted. Error(data) if a
 /// path leads to none.
 std::vector<std::string> find_runs(const std::vector<std::string>& paths);
+
+/// What the training logs of some runs say, by epoch; a value for each run that has one.
+using ValuesByEpoch = std::map<int64_t, std::vector<double>>;
+struct RunCurves {
+  int64_t runs = 0;
+  std::vector<std::string> terms;  // in the order of the log
+  std::map<std::string, ValuesByEpoch> loss;
+  ValuesByEpoch validation;
+};
+RunCurves read_curves(const std::vector<std::string>& run_folders);
 
 /// Figures of training: the loss terms of each method, and the validation metric of all methods of
 /// a dataset. Runs that differ in the seed alone are one line with a band. `dataset` is what the

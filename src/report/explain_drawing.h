@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "grm/train/explain_item.h"
-#include "report/html.h"
+#include "report/graph_places.h"
 
-// What both pictures of an explanation have in common: the one by Graphviz and the one in a report.
+// What the pictures of an explanation have in common, of Graphviz.
 namespace grm::report {
 
 /// The edges of the generated graph that are drawn: all observed ones and the heaviest of the new

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
-#include "report/html.h"
+#include "report/graph_places.h"
 
 namespace grm::report {
 namespace {
@@ -12,7 +12,7 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr int kSteps = 200;
 constexpr int kTried = 24;  // stretches of a line whose ends are compared with the nodes
 
-using Edge = GraphPicture::Edge;
+using Edge = Link;
 
 // Fills the unit square, both axes by the same factor where the graph is not flat.
 void fill_square(std::vector<Place>& places) {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "core/text.h"
 #include "report/explain_files.h"
-#include "report/html.h"
 
 namespace grm::report {
 namespace {

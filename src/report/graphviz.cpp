@@ -56,7 +56,7 @@ constexpr size_t kFewEdges = 40;  // up to here they have numbers
 constexpr double kLabelWidth = 19.0, kLabelHeight = 9.0;
 
 Canvas make_canvas(const ItemExplanation& e, size_t legend_rows) {
-  std::vector<GraphPicture::Edge> springs;
+  std::vector<Link> springs;
   for (const ExplainedEdge& edge : e.edges) {
     if (edge.observed()) springs.push_back({edge.source, edge.target});
   }

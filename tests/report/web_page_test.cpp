@@ -46,6 +46,15 @@ TEST(WebPage, LoadsNothingAndNamesItsOneScriptAndStyle) {
   EXPECT_THAT(page, Not(HasSubstr("unsafe")));
 }
 
+TEST(WebPage, EveryModuleIsReachedOrBelongsToTheStudio) {
+  const std::string script = bundled(web_files(), "report.js");
+  for (const EmbeddedFile& file : web_files()) {
+    const bool module = file.name.size() > 3 && file.name.substr(file.name.size() - 3) == ".js";
+    if (!module || file.name.rfind("studio", 0) == 0) continue;
+    EXPECT_THAT(script, HasSubstr("// " + file.name + "\n"));
+  }
+}
+
 // The page has no way to make elements out of text.
 TEST(WebPage, NoModuleReadsHtml) {
   for (const EmbeddedFile& file : web_files()) {

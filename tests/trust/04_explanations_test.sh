@@ -36,6 +36,6 @@ check "GraphML has it too" grep -q 'attr.name="clear"' why-17/explanation.graphm
 expect_exit 0 "a report" "$grm" report "$run" --items 4
 check "it says why items were chosen" bash -c "grep -q 'Chosen because it is wrong' report.html &&
   grep -q 'Chosen for its true class' report.html && grep -q 'Chosen for its uncertainty' report.html"
-check "and that weights do not differ, or how far they do" grep -qE "weights do not differ|spread over samples" report.html
+check "and that weights do not differ, or how far they do" grep -qE "weights do not differ: |spread over samples" report.html
 
 finish

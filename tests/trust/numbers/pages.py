@@ -1,10 +1,11 @@
-"""The tables, pictures and first sentences of a report."""
+"""The tables, the document and the first sentences of a report."""
 
+import json
 import re
 
 from expected import mean
 from scores import check, check_scores, constant_rows, read, spread_of
-from tables import Page
+from tables import Page, document_of
 
 
 def row_names(all_, rows):
@@ -24,6 +25,8 @@ METRICS = {"accuracy": "accuracy", "macro_f1": "macro F1", "roc_auc": "ROC-AUC"}
 
 def check_page(all_, name):
     page = Page(read(name))
+    document = json.loads(document_of(read(name)))
+    check.same(f"{name}: datasets", sorted(d["name"] for d in document["datasets"]), sorted(all_.data))
     for label, one in all_.data.items():
         found = [t for t in page.tables if t["caption"] == f"{label}, {METRICS[one.metric]}"]
         check.same(f"{name}: tables of {label}", len(found), 1)
@@ -33,7 +36,7 @@ def check_page(all_, name):
                    ["method"] + one.groups_of("test") + ["Min", "Avg", "validation", "runs"])
         check_scores(all_, name, label, found[0]["head"][1:], rows, names, True)
         check_headline(all_, page, label, names)
-        check_chart(all_, page, label, names)
+        check_dataset(all_, name, document, label, names)
     both = [t for t in page.tables if t["caption"] == "Min and Avg of every method"]
     check.same(f"{name}: tables of all datasets", len(both), 1)
     names = row_names(all_, [row[0] for row in both[0]["rows"]])
@@ -41,7 +44,6 @@ def check_page(all_, name):
         places = [k for k, group in enumerate(both[0]["groups"]) if group == label]
         mine = {row[0]: [row[k] for k in places] for row in both[0]["rows"]}
         check_scores(all_, name, label, [both[0]["head"][k] for k in places], mine, names, True)
-    check_averages(all_, page, names)
     runs = [t for t in page.tables if t["caption"] == "Runs"][0]
     check.same(f"{name}: rows of runs", len(runs["rows"]), len(all_.cells))
     for row in runs["rows"]:
@@ -86,30 +88,49 @@ def check_headline(all_, page, label, names):
     check.same(f"tests in the headline of {label}", tests, 3)
 
 
-def check_chart(all_, page, label, names):
-    """The numbers behind the picture of a dataset's domains."""
+def check_dataset(all_, where, document, label, names):
+    """Every number that the page draws of a dataset: means, deviations, single runs, tests, constant answers."""
     one = all_.data[label]
-    found = [t for t in page.tables if t["head"][:1] == [""] and list(names)[0] in t["head"] and
-             [row[0] for row in t["rows"]] == one.groups_of("test")]
-    wrong = []
-    for table in found:  # datasets may share domains: one of the tables is this one's
-        misses = 0
-        for row in table["rows"]:
-            for name, text in zip(table["head"][1:], row[1:]):
-                value = (all_.cells[(label,) + names[name]].domains[row[0]][0] if name in names
-                         else constant_rows(one).get(name, {}).get(row[0], -1))
-                misses += abs(float(text.split(" ")[0]) - value) > 0.06
-        wrong.append(misses)
-    check.same(f"numbers of the picture of {label}", min(wrong or [1]), 0)
+    got = next(d for d in document["datasets"] if d["name"] == label)
+    where = f"{where}: document of {label}"
+    check.same(where + ", metric", (got["metric"], got["metric_name"]), (one.metric, METRICS[one.metric]))
+    check.same(where + ", domains", got["domains"], one.groups_of("test"))
+    check.same(where + ", choice", names[got["chosen"]], all_.chosen(label, list(names.values())))
+    check.same(where + ", rows", sorted(row["name"] for row in got["rows"]), sorted(names))
+    check.same(where + ", constants", [c["name"] for c in got["constants"]], list(constant_rows(one)))
+    for constant in got["constants"]:
+        values = constant_rows(one)[constant["name"]]
+        check.near(where + " " + constant["name"], constant["avg"], mean(list(values.values())))
+        check.near(where + " " + constant["name"], constant["min"], min(values.values()))
+        for domain, value in zip(got["domains"], constant["scores"]):
+            check.near(f"{where} {constant['name']} {domain}", value, values[domain])
+    for row in got["rows"]:
+        cell = all_.cells[(label,) + names[row["name"]]]
+        at = f"{where}, {row['name']}"
+        check.same(at + " runs", (row["runs"], row["expected"], len(row["each"])), (len(cell.runs),) * 3)
+        for key in ("min", "avg", "min_per_run", "validation"):
+            check.near(f"{at} {key}", row[key]["mean"], getattr(cell, key)[0])
+            check.near(f"{at} {key}", row[key]["std"], getattr(cell, key)[1])
+        check.near(at + " worst", cell.domains[row["min"]["domain"]][0], cell.min[0])
+        for domain, score in zip(got["domains"], row["scores"]):
+            check.near(f"{at} {domain}", score["mean"], cell.domains[domain][0])
+            check.near(f"{at} {domain}", score["std"], cell.domains[domain][1])
+        for each in row["each"]:
+            run = cell.runs[each["seed"]]
+            check.near(f"{at} seed {each['seed']}", each["avg"], run.avg)
+            for domain, score in zip(got["domains"], each["scores"]):
+                check.near(f"{at} seed {each['seed']} {domain}", score, run.test[domain])
+        test = all_.test_of(label, *names[row["name"]], True)
+        check.same(at + " has a test", "test" in row, test is not None)
+        if test:
+            difference, p, mark, pairs, reference = test
+            check.same(at + " test", (row["test"]["pairs"], row["mark"], names[row["against"]]), (pairs, mark, reference[1:]))
+            check.near(at + " difference", row["test"]["difference"], difference)
+            check.near(at + " p", row["test"]["p"], p, 1e-6)
+            check.near(at + " interval", row["test"]["high"] + row["test"]["low"], 2 * difference, 1e-6)
+            half = T975[pairs - 1] * row["test"]["deviation"] / pairs ** 0.5
+            check.near(at + " interval", row["test"]["high"] - difference, half, 1e-3 * max(1, half))
 
 
-def check_averages(all_, page, names):
-    """The numbers behind the picture of all datasets."""
-    found = [t for t in page.tables if sorted(row[0] for row in t["rows"]) == sorted(all_.data) and t["head"][0] == ""]
-    check.same("pictures of all datasets", len(found), 1)
-    for row in found[0]["rows"]:
-        for name, text in zip(found[0]["head"][1:], row[1:]):
-            value, spread = all_.cells[(row[0],) + names[name]].avg
-            shown = text.split(" ± ")
-            check.near(f"picture of {row[0]}, {name}", float(shown[0]), value, 0.05 + 1e-6)
-            check.near(f"picture of {row[0]}, {name}", float(shown[1]), spread, 0.05 * max(1, spread) + 1e-6)
+# 97.5 % quantiles of Student's t: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
+T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776}

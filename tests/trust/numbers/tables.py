@@ -81,8 +81,13 @@ def markdown_tables(text):
     return tables
 
 
+def document_of(page):
+    """The JSON that a report draws."""
+    return re.findall(r'<script type="application/json" id="document">(.*?)</script>', page, re.S)[0]
+
+
 class Page(html.parser.HTMLParser):
-    """A report: its tables as (caption, group titles, header, rows) and the items of its lists."""
+    """What a report shows without scripts: its tables as (caption, group titles, header, rows) and the items of its lists."""
 
     def __init__(self, text):
         super().__init__()

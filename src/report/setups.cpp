@@ -8,7 +8,7 @@
 #include "core/toml_library.h"
 #include "grm/core/error.h"
 #include "grm/train/config.h"
-#include "report/html_report.h"
+#include "report/report_parts.h"
 #include "train/recorded_config.h"
 
 namespace grm::report {

@@ -1,5 +1,5 @@
-// The parts of a report that need the data itself: shift measures and explanations.
-#include "report/html_data.h"
+// The parts of a report that need the data itself: shift measures, answers of models, explanations.
+#include "report/data_parts.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -20,6 +20,9 @@ constexpr size_t kSeeds = 3;         // whose explanations are compared
 constexpr int64_t kTopEdges = 10;    // that the comparison looks at
 constexpr int64_t kClearNodes = 60;  // of a graph whose picture is easy to read
 constexpr size_t kMostNodes = 300;   // that a picture can show
+constexpr size_t kMostModels = 12;   // of a dataset that are asked for all their answers
+// Seconds that answering may take, by the time that runs needed for one evaluation.
+constexpr double kMostSeconds = 120.0;
 
 bool has_model(const ResultRow& row) {
   std::error_code code;
@@ -75,20 +78,29 @@ std::vector<int64_t> candidate_items(const Domain& domain, int64_t count, int64_
   return scored_items(domain, limit);
 }
 
-GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
+// Error(data) if the model and the data do not belong together.
+ModelFile model_for(const ResultRow& row, const Task& task) {
+  ModelFile file = read_model(row.record.folder);
+  if (file.about.classes != task.classes || file.about.features != task.features()) {
+    fail(ErrorKind::data, "{}: the model was trained on other data than there is now", file.path);
+  }
+  return file;
+}
+
+ExplanationPart explanation_part(const Setup& setup, const Task& task, int64_t items) {
   std::vector<std::unique_ptr<Method>> models;
   std::vector<ModelAbout> abouts;
   for (const ResultRow* row : setup.rows) {
-    const ModelFile file = read_model(row->record.folder);
-    if (file.about.classes != task.classes || file.about.features != task.features()) {
-      fail(ErrorKind::data, "{}: the model was trained on other data than there is now", file.path);
-    }
+    const ModelFile file = model_for(*row, task);
     models.push_back(restore_method(file));
     abouts.push_back(file.about);
   }
   const Domain& domain = task.test.empty() ? task.validation.front() : task.test.front();
-  GalleryPart part;
-  part.title = fmt::format("{} on {}, seed {}", setup.method, setup.dataset, abouts.front().seed);
+  ExplanationPart part;
+  part.dataset = study::without_seed(setup.dataset);
+  part.row = setup.row();
+  part.domain = domain.name;
+  for (const ModelAbout& about : abouts) part.seeds.push_back(about.seed);
   int64_t limit = 0;
   const std::vector<int64_t> all = candidate_items(domain, items, limit);
   const std::vector<ChosenItem> chosen = items_worth_a_look(
@@ -99,30 +111,32 @@ GalleryPart gallery_part(const Setup& setup, const Task& task, int64_t items) {
       task.level == Level::graph ? "Graphs" : "Nodes", domain.name,
       task.level == Level::graph ? fmt::format(" with at most {} nodes", limit) : " with edges")};
   for (const auto& [item, why] : chosen) {
-    std::vector<ItemExplanation> runs;
+    ExplanationPart::Item each;
+    each.why = why;
     for (size_t m = 0; m < models.size(); ++m) {
-      runs.push_back(
+      each.explained.runs.push_back(
           explain_item(*models[m], abouts[m].method, domain, item, abouts[m].temperature));
-      runs.back().labels = task.label_names;
+      each.explained.runs.back().labels = task.label_names;
+      each.explained.runs.back().seed = abouts[m].seed;
     }
-    if (runs.front().nodes.size() > kMostNodes) {
-      part.words.push_back(fmt::format("Item {} has {} nodes, too many for a picture.",
-                                       runs.front().name, runs.front().nodes.size()));
+    const ItemExplanation& first = each.explained.runs.front();
+    if (first.nodes.size() > kMostNodes) {
+      part.words.push_back(fmt::format("Item {} has {} nodes, too many for a picture.", first.name,
+                                       first.nodes.size()));
       continue;
     }
-    part.pictures.push_back(picture_of(runs.front(), agreement(runs, kTopEdges)));
-    std::vector<std::string>& facts = part.pictures.back().facts;
-    facts.insert(facts.begin(), why);
+    each.explained.stability = agreement(each.explained.runs, kTopEdges);
+    part.items.push_back(std::move(each));
   }
   return part;
 }
 
-void add_gallery(HtmlReport& report, const std::vector<Setup>& some, const std::string& dataset,
-                 const Task& task, int64_t items) {
+void add_explanations(ReportParts& report, const std::vector<Setup>& some,
+                      const std::string& dataset, const Task& task, int64_t items) {
   std::string reason = "no run has left its model";
   for (const Setup& setup : some) {
     try {
-      report.gallery.push_back(gallery_part(setup, task, items));
+      report.explanations.push_back(explanation_part(setup, task, items));
       return;
     } catch (const Error& error) {
       reason = error.what();
@@ -131,9 +145,48 @@ void add_gallery(HtmlReport& report, const std::vector<Setup>& some, const std::
   report.left_out.push_back({"explanations on " + dataset, reason});
 }
 
+// Answers of one model of each row on the test domains, and where sampled items of all domains lie.
+void add_models(ReportParts& report, const std::vector<Setup>& some, const std::string& dataset,
+                const Task& task) {
+  Embedding embedding(task);
+  double seconds = 0.0;
+  size_t shown = 0;
+  for (const Setup& setup : some) {
+    const ResultRow& row = *setup.rows.front();
+    seconds += row.record.evaluate_seconds;
+    if (shown == kMostModels || seconds > kMostSeconds) {
+      report.left_out.push_back(
+          {fmt::format("answers of {} on {}", setup.row(), dataset),
+           shown == kMostModels ? fmt::format("{} models are shown already", shown)
+                                : fmt::format("it would take more than {:.0f} s", kMostSeconds)});
+      continue;
+    }
+    try {
+      const ModelFile file = model_for(row, task);
+      const std::unique_ptr<Method> method = restore_method(file);
+      ModelPart part{
+          dataset,
+          setup.row(),
+          row.record.folder,
+          file.about.seed,
+          file.about.temperature,
+          task.label_names,
+          task.test.empty() ? std::vector<GroupLogits>() : group_logits(*method, task, Role::test)};
+      embedding.add_answers(part.row, part.seed, *method);
+      report.models.push_back(std::move(part));
+      ++shown;
+    } catch (const Error& error) {
+      report.left_out.push_back(
+          {fmt::format("answers of {} on {}", setup.row(), dataset), error.what()});
+    }
+  }
+  EmbeddingPart part = embedding.finish(dataset);
+  if (!part.spaces.empty()) report.embeddings.push_back(std::move(part));
+}
+
 }  // namespace
 
-void add_data_parts(HtmlReport& report, const DataContext& context, int64_t items) {
+void add_data_parts(ReportParts& report, const DataContext& context, int64_t items) {
   const std::vector<Setup> setups = setups_of(report.results.rows);
   std::set<std::string> done;
   for (const Setup& setup : setups) {
@@ -150,13 +203,13 @@ void add_data_parts(HtmlReport& report, const DataContext& context, int64_t item
       continue;
     }
     try {
-      report.shift.push_back(shift_part(setup.dataset, task));
+      report.shift.push_back({dataset, measure_shift(task), task.label_names});
     } catch (const Error& error) {
       report.left_out.push_back({"shift measures of " + dataset, error.what()});
     }
-    if (items > 0) {
-      add_gallery(report, candidates(setups, dataset_part(setup.config)), dataset, task, items);
-    }
+    const std::vector<Setup> usable = candidates(setups, dataset_part(setup.config));
+    add_models(report, usable, dataset, task);
+    if (items > 0) add_explanations(report, usable, dataset, task, items);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "grm/core/error.h"
-#include "report/html_report.h"
+#include "report/report_parts.h"
 #include "train/recorded_config.h"
 
 namespace grm::report {

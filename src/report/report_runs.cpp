@@ -5,11 +5,13 @@
 #include <set>
 
 #include "core/files.h"
+#include "core/json.h"
+#include "core/lists.h"
 #include "core/text.h"
 #include "grm/core/error.h"
 #include "grm/train/model_file.h"
 #include "report/curves.h"
-#include "report/html_report.h"
+#include "report/report_parts.h"
 #include "report/run_names.h"
 #include "train/recorded_config.h"
 
@@ -31,7 +33,7 @@ int64_t epochs_done(const std::string& folder) {
 }
 
 // A later run of the same configuration and seed replaces an earlier one; equal bits are expected.
-void add_row(HtmlReport& report, ResultRow row) {
+void add_row(ReportParts& report, ResultRow row) {
   for (ResultRow& known : report.results.rows) {
     if (std::tie(known.dataset, known.method, known.variant, known.seed) !=
         std::tie(row.dataset, row.method, row.variant, row.seed)) {
@@ -46,14 +48,25 @@ void add_row(HtmlReport& report, ResultRow row) {
   report.results.rows.push_back(std::move(row));
 }
 
-// Folders by dataset, and what their methods are called, for the curves.
-struct Folders {
-  std::vector<std::string> paths, methods;
-};
+// Runs of one row share a line of curves.
+void add_curve(ReportParts& report, const ResultRow& row, const std::string& folder, bool done) {
+  const std::string dataset = study::without_seed(row.dataset);
+  const std::string name = row_name(row.method, row.variant);
+  const std::string config = without_seed_line(row.config);
+  for (CurvePart& part : report.curves) {
+    if (part.dataset != dataset || part.row != name) continue;
+    // Of a dataset that is drawn anew by several seeds the first draw stands for all.
+    if (part.config == config) {
+      part.folders.push_back(folder);
+      part.finished += done ? 1 : 0;
+    }
+    return;
+  }
+  report.curves.push_back({dataset, name, config, {folder}, done ? 1 : 0});
+}
 
-void add_run(HtmlReport& report, const std::string& folder, const std::string& config,
-             const RunName& name, const study::TableOptions& options,
-             std::map<std::string, Folders>& folders) {
+void add_run(ReportParts& report, const std::string& folder, const std::string& config,
+             const RunName& name, const study::TableOptions& options) {
   ResultRow row;
   row.config = config;
   row.dataset = name.dataset;
@@ -61,11 +74,9 @@ void add_run(HtmlReport& report, const std::string& folder, const std::string& c
   row.variant = name.variant;
   row.seed = config_head(config, folder + "/config.toml").seed;
   if (!study::selected(options, row.dataset, row.method, row.variant)) return;
-  folders[row.dataset].paths.push_back(folder);
-  folders[row.dataset].methods.push_back(row.method +
-                                         (row.variant.empty() ? "" : " (" + row.variant + ")"));
   row.environment = read_if_there(folder + "/env.json");
   const std::string summary = folder + "/summary.json";
+  add_curve(report, row, folder, fs::exists(summary));
   if (!fs::exists(summary)) {
     report.results.missing.push_back(
         {row.dataset, row.method, row.variant, row.seed,
@@ -121,6 +132,31 @@ std::vector<std::string> numbered_notes(const std::vector<ResultRow>& rows) {
   return notes;
 }
 
+// What the data's makers and readers must know, from the records of the runs.
+std::vector<std::string> data_notes(const std::vector<ResultRow>& rows) {
+  std::vector<std::string> notes;
+  for (const ResultRow& row : rows) {
+    const auto env = try_json<nlohmann::json>(row.environment);
+    if (!env.is_object()) continue;
+    for (const auto& note : env.value("notes", nlohmann::json::array())) {
+      if (note.is_string()) add_once(notes, row.dataset + ": " + note.get<std::string>());
+    }
+    for (const auto& name : env.value("missing", nlohmann::json::array())) {
+      if (name.is_string()) {
+        add_once(notes, fmt::format("{}: run without {}, whose files were missing; Min and Avg are "
+                                    "over the others",
+                                    study::without_seed(row.dataset), name.get<std::string>()));
+      }
+    }
+  }
+  return notes;
+}
+
+void add_data_notes(ReportParts& report) {
+  const std::vector<std::string> recorded = data_notes(report.results.rows);
+  report.notes.insert(report.notes.end(), recorded.begin(), recorded.end());
+}
+
 // The folder as it is named, or beside the database.
 std::string locate(const std::string& folder, const std::string& database) {
   const fs::path beside = fs::path(database).parent_path() / folder;
@@ -134,34 +170,14 @@ std::string locate(const std::string& folder, const std::string& database) {
   return "";
 }
 
-// One part for each dataset and option set. Of a dataset that is drawn anew by several seeds
-// ("cora/0", "cora/1") the first draw stands for all: the others are other problems.
-void add_study_curves(HtmlReport& report) {
-  std::map<std::pair<std::string, std::string>, size_t> part_of;
-  std::vector<std::pair<std::string, std::vector<std::string>>> parts;  // dataset label, folders
-  std::vector<std::string> titles;
+void add_study_curves(ReportParts& report) {
   size_t gone = 0;
   for (const ResultRow& row : report.results.rows) {
-    const auto [at, fresh] =
-        part_of.try_emplace({study::without_seed(row.dataset), row.variant}, parts.size());
-    if (fresh) {
-      parts.push_back({row.dataset, {}});
-      titles.push_back(row.dataset + (row.variant.empty() ? "" : ", " + row.variant));
-    }
-    auto& [label, folders] = parts[at->second];
-    if (label != row.dataset) continue;
     if (row.record.folder.empty()) {
       ++gone;
     } else {
-      folders.push_back(row.record.folder);
+      add_curve(report, row, row.record.folder, true);
     }
-  }
-  for (size_t k = 0; k < parts.size(); ++k) {
-    std::vector<std::string>& folders = parts[k].second;
-    std::sort(folders.begin(), folders.end());
-    folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
-    if (!folders.empty())
-      report.curves.push_back({titles[k], training_curves(folders, parts[k].first)});
   }
   if (gone > 0) {
     report.left_out.push_back(
@@ -172,9 +188,19 @@ void add_study_curves(HtmlReport& report) {
 
 }  // namespace
 
-HtmlReport report_of_runs(const std::vector<std::string>& paths,
-                          const study::TableOptions& options) {
-  HtmlReport report;
+std::string row_name(const std::string& method, const std::string& variant) {
+  return variant.empty() ? method : fmt::format("{} ({})", method, variant);
+}
+
+std::string metric_name(const std::string& metric) {
+  if (metric == "roc_auc") return "ROC-AUC";
+  if (metric == "macro_f1") return "macro F1";
+  return metric.empty() ? "score" : metric;
+}
+
+ReportParts report_of_runs(const std::vector<std::string>& paths,
+                           const study::TableOptions& options) {
+  ReportParts report;
   const std::vector<std::string> runs = find_runs(paths);
   std::vector<std::string> configs, origins;
   for (const std::string& folder : runs) {
@@ -182,9 +208,8 @@ HtmlReport report_of_runs(const std::vector<std::string>& paths,
     configs.push_back(read_file(origins.back()));
   }
   const std::vector<RunName> names = name_runs(configs, origins);
-  std::map<std::string, Folders> folders;
   for (size_t k = 0; k < runs.size(); ++k) {
-    add_run(report, runs[k], configs[k], names[k], options, folders);
+    add_run(report, runs[k], configs[k], names[k], options);
   }
   check_not_empty(report.results, paths.front());
   report.title = title_of(report.results);
@@ -194,16 +219,14 @@ HtmlReport report_of_runs(const std::vector<std::string>& paths,
   }
   report.about += ".";
   report.notes = numbered_notes(report.results.rows);
-  for (const auto& [dataset, some] : folders) {
-    report.curves.push_back({dataset, training_curves(some.paths, dataset, some.methods)});
-  }
+  add_data_notes(report);
   return report;
 }
 
-HtmlReport report_of_study(const study::Store& store, const std::string& database,
-                           const std::string& study, const study::TableOptions& options) {
+ReportParts report_of_study(const study::Store& store, const std::string& database,
+                            const std::string& study, const study::TableOptions& options) {
   const study::StudyRow head = store.study(study);
-  HtmlReport report;
+  ReportParts report;
   report.title = "Study " + head.name;
   report.about = head.about;
   report.spec = head.spec;
@@ -218,6 +241,9 @@ HtmlReport report_of_study(const study::Store& store, const std::string& databas
     row.record.folder = locate(row.record.folder, database);
   }
   add_study_curves(report);
+  add_data_notes(report);
+  report.study = StudyPart{head, store.cells(study), {}};
+  if (head.tuned) report.study->winners = study::winners(store, study);
   return report;
 }
 

@@ -1,15 +1,15 @@
-// The section of a report on probabilities: means over runs, and a curve from the items of all
+// Probabilities in a document: means over runs, and a curve from the items of all
 // runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/html_report.h"
+#include "core/json.h"
+#include "report/report_document.h"
 
 namespace grm::report {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 Reliability reliable(double ece, double confidence, int64_t count, double accuracy) {
   Reliability r;
@@ -45,30 +45,44 @@ study::ResultRow row_of(int64_t seed, double temperature, double before, double 
   return row;
 }
 
-HtmlReport two_runs() {
-  HtmlReport report;
+ReportParts two_runs() {
+  ReportParts report;
   report.title = "t";
   report.results.rows = {row_of(1, 0.4, 20.0, 3.0), row_of(3, 0.6, 23.0, 4.0)};
   return report;
 }
 
-TEST(Trust07Report, ShowsErrorsBeforeAndAfterAndTheCurve) {
-  const HtmlReport report = two_runs();
-  const HtmlPage page = make_page(report, study::TableOptions(), Published::embedded());
-  EXPECT_THAT(page.text, HasSubstr("id=\"reliability\""));
+nlohmann::json json_of(const ReportParts& report) {
+  return nlohmann::json::parse(
+      report_document(report, study::TableOptions(), Published::embedded()).text);
+}
+
+TEST(Trust07Report, HoldsErrorsBeforeAndAfterAndTheCurve) {
+  const nlohmann::json dataset = json_of(two_runs())["datasets"][0];
+  EXPECT_EQ(dataset["name"], "d<1>");
+  const nlohmann::json c = dataset["rows"][0]["calibration"];
   // Means: temperature 0.5; validation 21.5 and 3.5; test 23.5 and 5.5; 42 and 61 at 68.
-  EXPECT_THAT(page.text, HasSubstr("<td>0.50</td>\n<td>21.5</td>\n<td>3.5</td>\n<td>23.5</td>\n"
-                                   "<td>5.5</td>\n<td>42.0</td>\n<td>61.0</td>\n<td>68.0</td>"));
-  EXPECT_THAT(page.text, HasSubstr("Reliability on the test domains of d&lt;1&gt;"));
-  EXPECT_THAT(page.text, HasSubstr("grm, before"));
+  EXPECT_NEAR(c["temperature"], 0.5, 1e-9);
+  EXPECT_NEAR(c["validation"]["before"], 21.5, 1e-9);
+  EXPECT_NEAR(c["validation"]["after"], 3.5, 1e-9);
+  EXPECT_NEAR(c["test"]["before"], 23.5, 1e-9);
+  EXPECT_NEAR(c["test"]["after"], 5.5, 1e-9);
+  EXPECT_NEAR(c["test"]["confidence_before"], 42, 1e-9);
+  EXPECT_NEAR(c["test"]["confidence"], 61, 1e-9);
+  EXPECT_NEAR(c["test"]["accuracy"], 68, 1e-9);
+  // The items of both runs together: 2 * 50 in one bin, 2 * 150 in the other, right in 68 of 100.
+  ASSERT_EQ(c["test"]["bins"].size(), 2u);
+  EXPECT_EQ(c["test"]["bins"][0]["count"], 100);
+  EXPECT_NEAR(c["test"]["bins"][1]["accuracy"], 68, 1e-9);
+  EXPECT_EQ(c["domains"][0]["domain"], "T1");
 }
 
 TEST(Trust07Report, RunsWithoutATemperatureAreToldOf) {
-  HtmlReport report = two_runs();
+  ReportParts report = two_runs();
   for (study::ResultRow& row : report.results.rows) row.record.calibration.reset();
-  const HtmlPage page = make_page(report, study::TableOptions(), Published::embedded());
-  EXPECT_THAT(page.text, Not(HasSubstr("id=\"reliability\"")));
-  EXPECT_THAT(page.text, HasSubstr("no run has fitted a temperature"));
+  const nlohmann::json all = json_of(report);
+  EXPECT_FALSE(all["datasets"][0]["rows"][0].contains("calibration"));
+  EXPECT_THAT(all["left_out"].dump(), HasSubstr("no run has fitted a temperature"));
 }
 
 }  // namespace
