@@ -1,5 +1,5 @@
 // Where it holds and where it breaks: domains by rows, the shift of each on the same rows.
-import { el, note, folded } from './dom.js';
+import { el, note } from './dom.js';
 import { percent, signed, scoreText, isNumber, mean, short } from './format.js';
 import { diverging, sequential, paint } from './colours.js';
 import { swatch, rowName } from './marks.js';
@@ -111,7 +111,7 @@ export const domains = {
       el('div', { class: 'frame', tabindex: 0, role: 'region', 'aria-label': 'Scores by domain and method' }, table),
       order.length > 16 ? el('div', { class: 'toolbar gap-above' }, button(state.all ? 'Show the hardest 16' : 'Show all ' + order.length + ' domains', () => context.change({ all: !state.all }))) : null,
       scaleBar(widest),
-      note('Hardest domain first. ' + (measures.length ? 'On the right, how far each domain lies from training; darker is farther. ' : '') + 'Choose a cell for its runs.')));
+      note('Hardest domain first. ' + (measures.length ? 'On the right, how far each domain lies from training; the stronger the colour, the farther. ' : '') + 'Choose a cell for its runs.')));
     const below = details(context);
     if (below) root.append(below);
   },

@@ -4,7 +4,7 @@ import { percent, signed, scoreText, duration, memory, isNumber, cut, count } fr
 import { inkOf } from './colours.js';
 import { markAt, rowName } from './marks.js';
 import { frame, extent, figure, roomOf } from './chart.js';
-import { choice, segmented, button } from './controls.js';
+import { choice, button } from './controls.js';
 import { tipped } from './tooltip.js';
 import { dataTable } from './table.js';
 import { intervalOf, pairedDifference } from './statistics.js';
@@ -42,7 +42,7 @@ function rangeOf(rows, constant) {
 
 function averages(context, rows) {
   const { dataset } = context;
-  const box = el('div', { class: 'card' }, el('h3', {}, dataset.metric_name + ' over all test domains, percent'));
+  const box = el('div', { class: 'card' }, el('h3', {}, 'All test domains: ' + dataset.metric_name + ', percent'));
   const list = [...rows].sort((a, b) => b.avg.mean - a.avg.mean).map(row => ({ name: row.name, score: row.avg, runs: row.runs }));
   const constant = bestConstant(dataset)?.avg;
   queueMicrotask(() => {

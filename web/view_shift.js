@@ -1,7 +1,6 @@
 // How far each domain lies from training, and which features moved most.
 import { el, svg, note, folded } from './dom.js';
 import { short, signed, cut, percent } from './format.js';
-import { sequential, paint } from './colours.js';
 import { choice } from './controls.js';
 import { tipped } from './tooltip.js';
 import { dataTable } from './table.js';
@@ -20,7 +19,8 @@ const ABOUT = {
 
 function measureTable(shift) {
   const all = [...new Set(shift.domains.flatMap(domain => domain.measures.map(m => m.what)))].sort((a, b) => Object.keys(ABOUT).indexOf(a) - Object.keys(ABOUT).indexOf(b));
-  const largest = Object.fromEntries(all.map(what => [what, Math.max(...shift.domains.flatMap(d => d.measures.filter(m => m.what === what).map(m => m.value)))]));
+  // A measure that chance explains does not fill its bar.
+  const largest = Object.fromEntries(all.map(what => [what, Math.max(...shift.domains.flatMap(d => d.measures.filter(m => m.what === what).map(m => Math.max(m.value, 2 * m.chance))))]));
   return dataTable({
     caption: 'Distance from the training domains',
     rows: shift.domains, csv: 'shift',
