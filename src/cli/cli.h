@@ -53,6 +53,7 @@ void add_report(CLI::App& app, Common& common, Action& action);
 void add_fit(CLI::App& app, Common& common, Action& action);
 void add_eval(CLI::App& app, Common& common, Action& action);
 void add_explain(CLI::App& app, Common& common, Action& action);
+void add_export(CLI::App& app, Common& common, Action& action);
 void add_attribute(CLI::App& app, Common& common, Action& action);
 void add_predict(CLI::App& app, Common& common, Action& action);
 void add_data(CLI::App& app, Common& common, Action& action);

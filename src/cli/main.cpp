@@ -182,6 +182,7 @@ int main(int argc, char** argv) {
   grm::cli::add_eval(app, common, action);
   grm::cli::add_explain(app, common, action);
   grm::cli::add_attribute(app, common, action);
+  grm::cli::add_export(app, common, action);
   grm::cli::add_predict(app, common, action);
   grm::cli::add_data(app, common, action);
   grm::cli::add_methods(app, common, action);
