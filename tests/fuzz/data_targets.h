@@ -95,11 +95,8 @@ inline void preprocessing(const std::string& path) {
 }
 
 inline constexpr Target kTargets[] = {
-    {"own_toml", own_toml},
-    {"own_tables", own_tables},
-    {"own_long", own_long},
-    {"own_npz", own_npz},
-    {"preprocessing", preprocessing},
+    {"own_toml", own_toml}, {"own_tables", own_tables},       {"own_long", own_long},
+    {"own_npz", own_npz},   {"preprocessing", preprocessing},
 };
 
 }  // namespace grm::fuzz
