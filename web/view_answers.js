@@ -83,7 +83,7 @@ export function drawRoc(panel, context) {
     if (isNumber(curve.at.precision)) pr.plot.append(dot(pr.sx(curve.at.tpr), pr.sy(curve.at.precision)));
   }
   panel.append(el('div', { class: 'grid12' }, el('div', { class: half ? 'half' : 'all' }, figure('ROC', roc.root)), el('div', { class: half ? 'half' : 'all' }, figure('Precision and recall', pr.root))),
-    list.length > 1 ? plainLegend(list.map(curve => ({ ink: seriesInk(curve.class), text: model.labels[curve.class], shape: 'line' }))) : null,
+    list.length > 1 ? plainLegend(list.map(curve => ({ ink: seriesInk(curve.class), text: model.labels[curve.class], shape: 'line' }))) : '',
     dataTable({ caption: 'Each class against the others', rows: list, filter: false, csv: 'roc', columns: [
       { title: 'class', value: c => model.labels[c.class] }, { title: 'items', numeric: true, value: c => c.positives },
       { title: 'ROC-AUC', numeric: true, value: c => c.auc, cell: c => percent(c.auc) }, { title: 'average precision', numeric: true, value: c => c.ap, cell: c => percent(c.ap) },

@@ -29,7 +29,7 @@ export const repeat = {
     const { repeat: data, command, left_out: leftOut, program } = context.document;
     const box = el('div', { class: 'card' });
     root.append(box);
-    if (data.study_commands.length) box.append(el('p', {}, 'The study as a whole:'), data.study_commands.map(code));
+    if (data.study_commands.length) box.append(el('p', {}, 'The study as a whole:'), ...data.study_commands.map(code));
     if (data.commands.length) {
       box.append(folded(count(data.commands.length, 'command') + ' that train to the same bits', el('p', {}, 'The same program, files, seeds and threads give the same bits.'), code(data.commands.join('\n'))));
     }

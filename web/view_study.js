@@ -51,7 +51,7 @@ function parallel(search, width) {
     }
     root.append(svg('line', { class: 'axis', x1: axis.x, x2: axis.x, y1: top, y2: bottom }),
       svg('text', { class: 'name', x: axis.x, y: 16, 'text-anchor': 'middle' }, cut(axis.name.replace(/^method\./, ''), 16)),
-      axis.marks.map(mark => svg('text', { x: axis.x + 5, y: axis.y(mark) + 4 }, isNumber(mark) ? short(mark) : cut(mark, 12))));
+      ...axis.marks.map(mark => svg('text', { x: axis.x + 5, y: axis.y(mark) + 4 }, isNumber(mark) ? short(mark) : cut(mark, 12))));
   });
   const best = [...trials].sort((a, b) => b.validation - a.validation).slice(0, 5);
   for (const trial of [...trials].sort((a, b) => a.chosen - b.chosen || best.includes(a) - best.includes(b))) {
@@ -70,7 +70,7 @@ function searchCard(context, study) {
   const box = el('div', { class: 'card gap-above' }, el('h3', {}, 'Search'), el('div', { class: 'toolbar' }, choice('Of', list.map(key), key(current), search => context.change({ search }))));
   queueMicrotask(() => {
     if (current.trials.some(trial => isNumber(trial.validation))) box.append(figure('Trials, by what they set and what validation says', parallel(current, roomOf(box, 1300) - 40)), note('Orange: chosen. Blue: the five best on validation.'));
-    box.append(dataTable({ caption: 'Trials of ' + key(current), rows: current.trials, csv: 'trials', sort: { column: current.options.length + 1, down: true }, marked: trial => trial.chosen, columns: [
+    box.append(el('div', { class: 'gap-above' }), dataTable({ caption: 'Trials of ' + key(current), rows: current.trials, csv: 'trials', sort: { column: current.options.length + 1, down: true }, marked: trial => trial.chosen, columns: [
       { title: 'trial', numeric: true, value: t => t.trial },
       ...current.options.map((name, k) => ({ title: name, numeric: isNumber(current.trials[0].values[k]), value: t => t.values[k] })),
       { title: 'validation', numeric: true, value: t => t.validation, cell: t => percent(t.validation) },

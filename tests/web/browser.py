@@ -52,6 +52,7 @@ for (const h of document.querySelectorAll('h1, h2, h3, h4')) {
 for (const e of document.querySelectorAll('table')) {
   if (!e.querySelector('th[scope]')) found.push('a table without header cells');
 }
+if (document.getElementById('main').textContent.includes('[object ')) found.push('something is shown as an object');
 if (document.documentElement.lang !== 'en') found.push('no language');
 return found;
 """
