@@ -51,6 +51,7 @@ void add_reproduce(CLI::App& app, Common& common, Action& action);
 void add_plot(CLI::App& app, Common& common, Action& action);
 void add_report(CLI::App& app, Common& common, Action& action);
 void add_fit(CLI::App& app, Common& common, Action& action);
+void add_watch(CLI::App& app, Common& common, Action& action);
 void add_eval(CLI::App& app, Common& common, Action& action);
 void add_explain(CLI::App& app, Common& common, Action& action);
 void add_export(CLI::App& app, Common& common, Action& action);

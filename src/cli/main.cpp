@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
       "  grm report runs --out report.html              one file to show\n"
       "  grm help train                                 all flags of a verb\n\n"
       "Exit codes: 0 ok, 1 internal error, 2 usage or configuration, 3 data or files,\n"
-      "4 device or memory, 130 interrupted.");
+      "4 device or memory, 5 drift alarm (watch), 130 interrupted.");
   Common common;
   grm::cli::Action action;
   grm::cli::add_train(app, common, action);
@@ -180,6 +180,7 @@ int main(int argc, char** argv) {
   grm::cli::add_plot(app, common, action);
   grm::cli::add_report(app, common, action);
   grm::cli::add_eval(app, common, action);
+  grm::cli::add_watch(app, common, action);
   grm::cli::add_explain(app, common, action);
   grm::cli::add_attribute(app, common, action);
   grm::cli::add_export(app, common, action);
