@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "data/describe.h"
 #include "data/graph_sets.h"
+#include "data/own/targets.h"
 #include "data/shift.h"
 #include "engine.h"
 #include "grm/core/error.h"
@@ -58,11 +59,11 @@ void set_features(Features& features, const torch::Tensor& x, const py::object& 
 }
 
 torch::Tensor items_of(const py::object& given, const torch::Tensor& y, const char* what) {
-  const torch::Tensor known = y.ge(0);
+  const torch::Tensor known = y.dim() == 2 ? y.isnan().all(1).logical_not() : y.ge(0);
   if (given.is_none()) return torch::nonzero(known).reshape({-1});
   torch::Tensor mask = given.cast<torch::Tensor>().detach().cpu();
-  if (mask.dim() != 1 || mask.scalar_type() != torch::kBool || mask.numel() != y.numel()) {
-    fail(ErrorKind::shape, "{} must be [{}] booleans, one for each item", what, y.numel());
+  if (mask.dim() != 1 || mask.scalar_type() != torch::kBool || mask.numel() != y.size(0)) {
+    fail(ErrorKind::shape, "{} must be [{}] booleans, one for each item", what, y.size(0));
   }
   return torch::nonzero(mask.logical_and(known)).reshape({-1});
 }
@@ -94,12 +95,13 @@ Domain make(const std::string& name, const torch::Tensor& edge_index, const py::
       torch::full({domain.graph.parts.defined() ? parts.numel() - 1 : nodes}, -1, torch::kInt64);
   const torch::Tensor given_y = tensor_or_none(y);
   if (given_y.defined()) {
-    if (given_y.dim() != 1 || given_y.numel() != own_y.numel()) {
+    const bool many = given_y.dim() == 2 && given_y.is_floating_point();
+    if ((given_y.dim() != 1 && !many) || given_y.size(0) != own_y.numel()) {
       fail(ErrorKind::shape, "{}: y must be [{}], a label for each {}; it has shape [{}]", name,
            own_y.numel(), domain.graph.parts.defined() ? "graph" : "node",
            fmt::join(given_y.sizes(), ", "));
     }
-    own_y = host(given_y, torch::kInt64);
+    own_y = host(given_y, many ? torch::kFloat32 : torch::kInt64);
   }
   domain.labels.y = own_y;
   domain.labels.loss = items_of(loss, own_y, "train_mask");
@@ -128,8 +130,17 @@ Domain make(const std::string& name, const torch::Tensor& edge_index, const py::
 
 Task make_task(std::vector<Domain> training, std::vector<Domain> validation,
                std::vector<Domain> test, int64_t classes, const std::string& metric,
-               std::vector<std::string> label_names, std::vector<std::string> feature_names) {
+               std::vector<std::string> label_names, std::vector<std::string> feature_names,
+               const std::string& target) {
   Task task;
+  const auto wanted = grm::value_of<Target>(target);
+  if (!wanted) {
+    fail(ErrorKind::config, "'{}' is not a kind of target{}; known: {}", target,
+         did_you_mean(target, words_of(Target{})), fmt::join(words_of(Target{}), ", "));
+  }
+  if (*wanted == Target::multi_label) task.loss = LossKind::multi_label;
+  if (*wanted == Target::regression) task.loss = LossKind::squared;
+  task.metric = metrics_of(*wanted).front();
   task.name = "in memory";
   if (training.empty()) fail(ErrorKind::data, "there is no training graph");
   task.level = training.front().graph.level();
@@ -139,10 +150,11 @@ Task make_task(std::vector<Domain> training, std::vector<Domain> validation,
   task.classes = classes;
   if (const auto kind = grm::value_of<MetricKind>(metric)) {
     task.metric = *kind;
-  } else {
+  } else if (!metric.empty()) {
     fail(ErrorKind::config, "'{}' is not a metric{}; known: {}", metric,
          did_you_mean(metric, words_of(MetricKind{})), fmt::join(words_of(MetricKind{}), ", "));
   }
+  if (*wanted == Target::regression) task.target_scale = own::fit_scale(task.training);
   task.label_names = std::move(label_names);
   task.feature_names = std::move(feature_names);
   return task;
@@ -297,7 +309,7 @@ void bind_data(py::module_& module) {
           "Notes a digest of the data, so that a run is not resumed with other data.");
   module.def("make_task", &make_task, py::arg("train"), py::arg("validation"), py::arg("test"),
              py::arg("classes"), py::arg("metric"), py::arg("label_names"),
-             py::arg("feature_names"));
+             py::arg("feature_names"), py::arg("target") = "class");
   module.def("shift", &shift, py::arg("task"), py::arg("seed"));
   module.def("dataset_table", &table_of_datasets);
   module.def("is_own_data", &is_own_data, py::arg("name"));

@@ -148,8 +148,9 @@ class Predictor {
       const std::lock_guard<std::mutex> lock(mutex_);
       return some.defined() ? model_->predict(domain.graph, some) : model_->predict(domain.graph);
     });
-    return py::make_tuple(p.logits, p.classes, p.probabilities, none_or_tensor(p.spread),
-                          p.entropy);
+    return py::make_tuple(p.logits, none_or_tensor(p.classes), none_or_tensor(p.probabilities),
+                          none_or_tensor(p.spread), none_or_tensor(p.entropy),
+                          none_or_tensor(p.values));
   }
 
   py::dict explain(const Domain& domain, int64_t item) {
@@ -190,6 +191,7 @@ class Predictor {
     d["features"] = a.features;
     d["edge_features"] = a.edge_features;
     d["metric"] = to_string(a.metric);
+    d["target"] = to_string(target_of(a.loss));
     d["label_names"] = a.label_names;
     d["feature_names"] = a.feature_names;
     d["preprocessing"] = a.preprocessing;

@@ -17,7 +17,7 @@ import torch
 
 from . import _grm
 from ._datasets import Dataset, data_root
-from ._errors import ConfigError, DataError, Interrupted
+from ._errors import ConfigError, DataError, Interrupted, ShapeError
 from ._explanation import Explanation
 from ._inputs import Collected, Graph, Parts, is_path, labels, make_graph_set, make_node_graph, parts_of
 from ._inputs import is_one_graph
@@ -60,7 +60,8 @@ class Classifier:
 
     `method` is a name or name:preset (`grm.methods()`), `options` are those of `grm.options(method)`:
     ``Classifier("grm:best", epochs=100, lr=0.01)``. Where a name is ambiguous, write the section:
-    ``train__test="never"``. `metric` (accuracy, roc_auc, macro_f1) is for data handed over as arrays.
+    ``train__test="never"``. `metric` and `target` ("class", "multi-label", "regression"; docs/targets.md)
+    are for data handed over as arrays.
     `backbone` or `encoder` is a torch.nn.Module of your own, see docs/python.md.
 
     >>> import grm
@@ -76,13 +77,15 @@ class Classifier:
 
     def __init__(self, method: str = "grm:best", seed: int = 0, device: str = "auto", *,
                  metric: Optional[str] = None, backbone: Optional[torch.nn.Module] = None,
-                 encoder: Optional[torch.nn.Module] = None, **options: Any) -> None:
+                 encoder: Optional[torch.nn.Module] = None, target: str = "class",
+                 **options: Any) -> None:
         self.method = method
         self.seed = seed
         self.device = device
         self.metric = metric
         self.backbone = backbone
         self.encoder = encoder
+        self.target = target
         self._options = dict(options)
 
     # --- parameters, as scikit-learn asks for them ------------------------------------------------
@@ -90,13 +93,13 @@ class Classifier:
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
         """All arguments of the constructor; `sklearn.base.clone` uses it."""
         named = {k: getattr(self, k) for k in ("method", "seed", "device", "metric", "backbone",
-                                               "encoder")}
+                                               "encoder", "target")}
         return {**named, **self._options}
 
     def set_params(self, **params: Any) -> "Classifier":
         """Sets arguments of the constructor."""
         for key, value in params.items():
-            if key in ("method", "seed", "device", "metric", "backbone", "encoder"):
+            if key in ("method", "seed", "device", "metric", "backbone", "encoder", "target"):
                 setattr(self, key, value)
             else:
                 self._options[key] = value
@@ -179,7 +182,7 @@ class Classifier:
                 train = Dataset(os.fspath(train), root=root, allow_missing=allow_missing)
             config = self._config(train.name, train.options)
             return config, train._load(config)
-        task = make_task(train, validation, test, level, self.metric, self.seed)
+        task = make_task(train, validation, test, level, self.metric, self.seed, self.target)
         config = self._config(_grm.memory_name(task.level))
         task = config.take(task)
         if signed:
@@ -227,8 +230,10 @@ class Classifier:
         names = self.about_["label_names"]
         if self.about_["level"] == "graph":
             many = [parts_of(data)] if is_one_graph(data) else [parts_of(g) for g in data]
-            return make_graph_set(many, "graphs", names, self.about_["edge_features"] > 0)
-        return make_node_graph(parts_of(data), "graph", role, names)
+            return make_graph_set(many, "graphs", names, self.about_["edge_features"] > 0,
+                                  self.about_["target"])
+        return make_node_graph(parts_of(data), "graph", role, names, self.about_["target"],
+                               self.about_["edge_features"] > 0)
 
     def _each(self, data: Any, answer: Callable[[Graph], Any], role: str = "") -> Any:
         if isinstance(data, Dataset):
@@ -243,11 +248,25 @@ class Classifier:
         return answer(self._graph(data, role))
 
     def predict(self, data: Any) -> Any:
-        """The most probable class of each item; lists of graphs give lists, folders a dict by domain."""
-        return self._each(data, lambda g: self.classes_[self._fitted().predict(g, None)[1].numpy()])
+        """The most probable class of each item; lists of graphs give lists, folders a dict by domain.
+
+        Of multi-label targets 0 or 1 for each task, of a regression the numbers: [items, tasks].
+        """
+
+        def of(graph: Graph) -> np.ndarray:
+            logits, classes, _, _, _, values = self._fitted().predict(graph, None)
+            if values is not None:
+                return values.numpy()
+            return (logits > 0).long().numpy() if classes is None else self.classes_[classes.numpy()]
+
+        return self._each(data, of)
 
     def predict_proba(self, data: Any) -> Any:
-        """Class probabilities [items, classes], calibrated on validation."""
+        """Class probabilities [items, classes], calibrated on validation; of multi-label targets those of
+        a yes to each task."""
+        self._fitted()
+        if self.about_["target"] == "regression":
+            raise ConfigError("a regression has no probabilities; predict() gives its numbers")
         return self._each(data, lambda g: self._fitted().predict(g, None)[2].numpy())
 
     def logits(self, data: Any) -> Any:
@@ -258,24 +277,30 @@ class Classifier:
         """Entropy, and the spread over the method's samples where it draws some."""
 
         def of(graph: Graph) -> Uncertainty:
-            _, _, _, spread, entropy = self._fitted().predict(graph, None)
+            _, _, _, spread, entropy, values = self._fitted().predict(graph, None)
+            if values is not None:
+                raise ConfigError("a regression has no entropy; its numbers are all that it says")
             return Uncertainty(entropy.numpy(), None if spread is None else spread.numpy())
 
         return self._each(data, of)
 
     def score(self, data: Any, y: Any = None) -> float:
-        """The metric of the labelled items, 0 to 1 (test_mask chooses among them where there is one).
+        """The metric of the labelled items, 0 to 1 (test_mask chooses among them where there is one);
+        rmse and mae are in the units of the targets, and less is better.
 
         With several graphs, the mean of theirs.
         """
 
         def of(graph: Graph) -> float:
-            logits = self._fitted().predict(graph, None)[0]
-            truth = graph.y if y is None else labels(y, self.about_["label_names"])
-            items = graph.counted_items if y is None else torch.nonzero(truth >= 0).reshape(-1)
+            logits, _, _, _, _, values = self._fitted().predict(graph, None)
+            outputs = logits if values is None else values
+            truth = graph.y if y is None else labels(y, self.about_["label_names"], self.about_["target"])
+            known = truth >= 0 if truth.dim() == 1 else ~truth.isnan().all(1)
+            items = graph.counted_items if y is None else torch.nonzero(known).reshape(-1)
             if items.numel() == 0:
                 raise DataError(f"{graph.name}: no item has a label, so there is no score")
-            return _grm.score(self.about_["metric"], logits[items], truth[items]) / 100
+            share = 1 if self.about_["metric"] in ("rmse", "mae") else 100
+            return _grm.score(self.about_["metric"], outputs[items], truth[items]) / share
 
         scores = self._each(data, of, "test")
         if isinstance(scores, dict):
@@ -342,7 +367,7 @@ def _changed_options(about: Dict[str, Any], spec: str) -> Dict[str, Any]:
 
 
 def make_task(train: Any, validation: Any, test: Any, level: Optional[str], metric: Optional[str],
-              seed: int) -> "_grm.Task":
+              seed: int, target: str = "class") -> "_grm.Task":
     """A task of the engine from graphs of Python."""
     roles = {"train": Collected(train, level)}
     if not roles["train"].domains:
@@ -353,21 +378,28 @@ def make_task(train: Any, validation: Any, test: Any, level: Optional[str], metr
             roles[role] = Collected(data, level)
             if roles[role].domains and roles[role].level != level:
                 raise DataError(f"{role} graphs are of {roles[role].level} level, training of {level}")
-    texts = set().union(*(c.texts() for c in roles.values()))
+    texts = set().union(*(c.texts() for c in roles.values())) if target == "class" else set()
     names = sorted(texts)
-    graphs = {role: c.build(role, names) for role, c in roles.items()}
+    graphs = {role: c.build(role, names, target) for role, c in roles.items()}
     if "validation" not in graphs:
         graphs["train"], graphs["validation"] = _own_validation(roles["train"], graphs["train"], names,
-                                                                seed)
+                                                                seed, target)
+    if target != "class":
+        tasks = {g.y.shape[1] for many in graphs.values() for g in many if g.y.dim() == 2}
+        if len(tasks) != 1:
+            raise ShapeError(f"y must have the same number of columns everywhere, it has {sorted(tasks)}")
+        return _grm.make_task(graphs["train"], graphs["validation"], graphs.get("test", []), tasks.pop(),
+                              metric or "", names, roles["train"].feature_names(), target)
     largest = max([int(g.y.max()) for many in graphs.values() for g in many if g.y.numel()] + [0])
     classes = len(names) or max(largest + 1, 2)
     return _grm.make_task(graphs["train"], graphs["validation"], graphs.get("test", []), classes,
-                          metric or "accuracy", names, roles["train"].feature_names())
+                          metric or "", names, roles["train"].feature_names(), target)
 
 
-def _own_validation(given: Collected, train: List[Graph], names: Sequence[str], seed: int) -> Any:
+def _own_validation(given: Collected, train: List[Graph], names: Sequence[str], seed: int,
+                    target: str) -> Any:
     """val_mask where there is one, else a share of the labelled items drawn by the seed."""
-    masked = [make_node_graph(group[0], f"validation {k + 1}", "validation", names)
+    masked = [make_node_graph(group[0], f"validation {k + 1}", "validation", names, target)
               for k, group in enumerate(given.domains)
               if isinstance(group[0], Parts) and given.level == "node" and "val_mask" in group[0].masks]
     if masked:

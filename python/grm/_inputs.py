@@ -5,7 +5,6 @@ Tensors and arrays are handed over as they are: float32 features that are contig
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
@@ -82,10 +81,20 @@ def pairs(edges: Any) -> torch.Tensor:
     return index
 
 
-def labels(y: Any, names: Optional[Sequence[str]] = None) -> Optional[torch.Tensor]:
+def targets(y: Any) -> torch.Tensor:
+    """Targets that are not classes: float32 [items, tasks], NaN where nothing is known."""
+    if not isinstance(y, torch.Tensor):
+        y = tensor(np.asarray(y, dtype=np.float32), "y")
+    y = y.detach().cpu().to(torch.float32)
+    return y.reshape(-1, 1) if y.dim() < 2 else y
+
+
+def labels(y: Any, names: Optional[Sequence[str]] = None, target: str = "class") -> Optional[torch.Tensor]:
     """int64 labels, -1 where there is none (NaN, None, negative); texts by their place in `names`."""
     if y is None:
         return None
+    if target != "class":
+        return targets(y)
     if isinstance(y, torch.Tensor):
         flat = y.reshape(-1)
         if flat.is_floating_point():
@@ -257,17 +266,17 @@ def parts_of(data: Any) -> Parts:
         "(adjacency of SciPy, x, y), a graph of networkx, (nodes, edges) of pandas, or a grm.Graph")
 
 
-def make_node_graph(p: Parts, name: str, role: str, names: Sequence[str]) -> Graph:
-    if p.edge_weight is not None or p.edge_attr is not None:
-        logging.getLogger("grm").warning("%s: weights and features of edges are not used at node level", name)
+def make_node_graph(p: Parts, name: str, role: str, names: Sequence[str], target: str = "class",
+                    edge_features: bool = True) -> Graph:
     mask = p.masks.get(MASKS.get(role, ""))
     loss = p.masks.get("train_mask") if role == "train" else mask
-    return _grm.make_graph(name, p.edge_index, p.x, p.x_sparse, labels(p.y, names), loss,
-                           mask, None, None, None, p.item_names)
+    return _grm.make_graph(name, p.edge_index, p.x, p.x_sparse, labels(p.y, names, target), loss,
+                           mask, None, p.edge_attr if edge_features else None, p.edge_weight,
+                           p.item_names)
 
 
 def make_graph_set(many: List[Parts], name: str, names: Sequence[str],
-                   edge_features: bool = True) -> Graph:
+                   edge_features: bool = True, target: str = "class") -> Graph:
     """A set of graphs, packed once."""
     if len(many) == 1 and many[0].batch is not None:
         p = many[0]
@@ -276,7 +285,7 @@ def make_graph_set(many: List[Parts], name: str, names: Sequence[str],
         if not bool((p.batch[1:] >= p.batch[:-1]).all()):
             raise DataError("batch must not fall: the nodes of a graph follow each other")
         index, x, attributes, weights = p.edge_index, p.x, p.edge_attr, p.edge_weight
-        y = labels(p.y, names)
+        y = labels(p.y, names, target)
         if x is None:
             raise DataError("sets of graphs need dense features")
     else:
@@ -290,8 +299,11 @@ def make_graph_set(many: List[Parts], name: str, names: Sequence[str],
         attributes = torch.cat([p.edge_attr.float() for p in many]) if all(has) else None
         has = [p.edge_weight is not None for p in many]
         weights = torch.cat([p.edge_weight.float() for p in many]) if all(has) else None
-        own = [labels(p.y, names) for p in many]
-        y = torch.cat([torch.full((1,), -1) if each is None else each for each in own])
+        own = [labels(p.y if target == "class" or p.y is None else np.reshape(p.y, (1, -1)), names, target)
+               for p in many]
+        width = max((each.shape[1] for each in own if each is not None and each.dim() == 2), default=0)
+        none = torch.full((1, width), float("nan")) if width else torch.full((1,), -1)
+        y = torch.cat([none if each is None else each for each in own])
     offsets = torch.cat([torch.zeros(1, dtype=torch.int64), torch.cumsum(sizes, 0)])
     return _grm.make_graph(name, index, x, None, y, None, None, offsets,
                            attributes if edge_features else None, weights, [])
@@ -347,7 +359,7 @@ class Collected:
                     return p.feature_names
         return []
 
-    def build(self, role: str, names: Sequence[str]) -> List[Graph]:
+    def build(self, role: str, names: Sequence[str], target: str = "class") -> List[Graph]:
         graphs = []
         for k, group in enumerate(self.domains):
             if isinstance(group[0], Graph):
@@ -355,14 +367,14 @@ class Collected:
                 continue
             name = group[0].name if len(group) == 1 and group[0].name else f"{role} {k + 1}"
             if self.level == "graph":
-                graphs.append(make_graph_set(group, name, names))
+                graphs.append(make_graph_set(group, name, names, target=target))
             else:
-                graphs.append(make_node_graph(group[0], name, role, names))
+                graphs.append(make_node_graph(group[0], name, role, names, target))
         return graphs
 
 
 def graph(edge_index: Any, x: Any, y: Any = None, *, name: str = "graph", train_mask: Any = None,
-          mask: Any = None) -> Graph:
+          mask: Any = None, edge_weight: Any = None, edge_attr: Any = None) -> Graph:
     """A graph for node classification from arrays; what is float32 and contiguous is not copied.
 
     >>> import torch, grm
@@ -372,11 +384,11 @@ def graph(edge_index: Any, x: Any, y: Any = None, *, name: str = "graph", train_
     (True, 3, 2)
     """
     texts = sorted(label_texts(y))
-    p = Parts(edge_index, x, y,
+    p = Parts(edge_index, x, y, edge_weight=edge_weight, edge_attr=edge_attr,
               masks={"train_mask": train_mask if train_mask is not None else mask, "test_mask": mask})
     counted = p.masks.get("test_mask")
     return _grm.make_graph(name, p.edge_index, p.x, p.x_sparse, labels(p.y, texts),
-                           p.masks.get("train_mask"), counted, None, None, None, p.item_names)
+                           p.masks.get("train_mask"), counted, None, p.edge_attr, p.edge_weight, p.item_names)
 
 
 def graphs(data: Iterable[Any], *, name: str = "graphs") -> Graph:

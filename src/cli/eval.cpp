@@ -31,7 +31,7 @@ int eval(const std::string& path, const Common& common) {
                       {"epoch", model.epoch},
                       {"temperature", model.temperature},
                       {"metric", to_string(model.task.metric)},
-                      {"unit", "percent"}};
+                      {"unit", smaller_is_better(model.task.metric) ? "target" : "percent"}};
   for (const Role role : {Role::train, Role::validation, Role::test}) {
     const std::vector<GroupLogits> groups = group_logits(*model.method, model.task, role);
     const std::vector<DomainScore> scores = scores_of(model.task.metric, groups);

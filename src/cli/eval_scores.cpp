@@ -10,6 +10,7 @@
 
 #include "cli/checks.h"
 #include "cli/eval_report.h"
+#include "cli/eval_targets.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/json.h"
@@ -182,6 +183,7 @@ int eval_scores(const EvalFlags& flags, const Common& common) {
   EvalReport report;
   report.run = flags.run;
   Model model = load(flags.run);
+  if (target_of(model.about().loss) != Target::classes) return eval_targets(model, flags, common);
   report.about = model.about();
   for (int64_t c = 0; c < model.classes(); ++c) report.labels.push_back(model.label(c));
   if (flags.wants_threshold()) positive_class(report, flags.positive);  // before the work

@@ -131,7 +131,8 @@ ordered_json to_json(const PredictFlags& flags, const Model& model, size_t domai
   out["mean_spread"] = s.sampled ? ordered_json(s.mean_spread) : ordered_json();
   out["mean_entropy"] = s.mean_entropy;
   out["metric"] = to_string(about.metric);
-  out["unit"] = "percent";
+  out["unit"] = smaller_is_better(about.metric) ? "target" : "percent";
+  out["target"] = to_string(target_of(about.loss));
   out["scores"] = ordered_json::array();
   for (const PredictionScore& score : s.scores) {
     out["scores"].push_back({{"domain", score.domain},

@@ -104,7 +104,7 @@ ordered_json to_json(const TrainedColumn& column, const Task& task) {
                       {"preset", config.method.preset()},
                       {"seeds", ordered_json::array()},
                       {"metric", to_string(task.metric)},
-                      {"unit", "percent"},
+                      {"unit", smaller_is_better(task.metric) ? "target" : "percent"},
                       {"selection", to_string(config.train.selection)},
                       {"validation", column.summary.validation.mean},
                       {"test", ordered_json::array()},
@@ -146,13 +146,15 @@ ordered_json to_json(const TrainedColumn& column, const Task& task) {
   return out;
 }
 
-// The highest score of each row, where there are methods to choose from; the last row is time.
-void mark_best(Table& table, size_t methods) {
+// The best score of each row, where there are methods to choose from; the last row is time.
+void mark_best(Table& table, size_t methods, bool errors) {
   table.stars = false;
   if (methods < 2) return;
   for (size_t r = 0; r + 1 < table.rows.size(); ++r) {
     Table::Row& row = table.rows[r];
-    const auto score = [&](size_t c) { return std::strtod(row[c].text.c_str(), nullptr); };
+    const auto score = [&](size_t c) {
+      return (errors ? -1.0 : 1.0) * std::strtod(row[c].text.c_str(), nullptr);
+    };
     double highest = score(1);
     for (size_t c = 2; c <= methods; ++c) highest = std::max(highest, score(c));
     for (size_t c = 1; c <= methods; ++c) row[c].best = score(c) == highest;
@@ -160,9 +162,13 @@ void mark_best(Table& table, size_t methods) {
 }
 
 void print_results(const std::vector<TrainedColumn>& columns, const Task& task) {
-  const auto cell = [](const MeanStd& value, bool many) {
-    return many ? fmt::format("{:.1f} +- {:.1f}", value.mean, value.std)
-                : fmt::format("{:.1f}", value.mean);
+  // Errors are in the units of the targets, which may be small.
+  const auto tenths = [errors = smaller_is_better(task.metric)](double value) {
+    return errors ? fmt::format("{:.4g}", value) : fmt::format("{:.1f}", value);
+  };
+  const auto cell = [&](const MeanStd& value, bool many) {
+    return many ? fmt::format("{} +- {}", tenths(value.mean), tenths(value.std))
+                : tenths(value.mean);
   };
   const bool many = columns.front().runs.size() > 1;
   std::vector<ConstantAnswer> constants;  // none under train.test = never
@@ -177,7 +183,6 @@ void print_results(const std::vector<TrainedColumn>& columns, const Task& task) 
     for (const ConstantAnswer& answer : constants) row.push_back(of_constant(answer));
   };
   const auto no_constant = [](const ConstantAnswer&) { return std::string(); };
-  const auto tenths = [](double value) { return fmt::format("{:.1f}", value); };
   const std::vector<Summary::Row>& test = columns.front().summary.test;
   for (size_t k = 0; k < test.size(); ++k) {
     line(
@@ -197,7 +202,7 @@ void print_results(const std::vector<TrainedColumn>& columns, const Task& task) 
       no_constant);
   line(
       "seconds", [&](const TrainedColumn& c) { return tenths(c.seconds); }, no_constant);
-  mark_best(table, columns.size());
+  mark_best(table, columns.size(), smaller_is_better(task.metric));
   print_table(table);
   if (constants.size() > 1) print_wrapped("", constants_note(constants));
   for (const std::string& note : task.notes) print_wrapped("note: ", note);

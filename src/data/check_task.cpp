@@ -1,5 +1,6 @@
 #include <torch/types.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -43,11 +44,22 @@ void check_parts(const Graph& graph, const std::string& where) {
       }
     }
   }
+}
+
+void check_edge_data(const Graph& graph, const std::string& where) {
   const int64_t edges = graph.edges->nnz();
   const bool has_rows = graph.edge_x.sparse || graph.edge_x.dense.defined();
+  const torch::Tensor& weights = graph.edge_weights;
   if ((has_rows && graph.edge_x.rows() != edges) ||
-      (graph.edge_weights.defined() && graph.edge_weights.numel() != edges)) {
+      (weights.defined() && weights.numel() != edges)) {
     fail(ErrorKind::data, "{}: edge features or weights are not those of {} edges", where, edges);
+  }
+  if (graph.level() == Level::node && weights.defined() && weights.lt(0).any().item<bool>()) {
+    fail(
+        ErrorKind::data,
+        "{}: an edge has a negative weight; weights between nodes are 0 or more, a signed quantity "
+        "is a feature of the edge",
+        where);
   }
 }
 
@@ -72,6 +84,7 @@ void check_graph(const Graph& graph, int64_t width, const std::string& where) {
   check_finite(graph.x.dense, where, "dense");
   check_finite(graph.x.shift, where, "constant");
   check_parts(graph, where);
+  check_edge_data(graph, where);
 }
 
 // Nodes that count must exist, ascend and carry a label.
@@ -81,16 +94,34 @@ void check_counted(const torch::Tensor& nodes, const torch::Tensor& y, const std
     fail(ErrorKind::data, "{}: the list of nodes for the {} is not an int64 tensor", where, use);
   }
   const auto node = nodes.accessor<int64_t, 1>();
-  const auto label = y.accessor<int64_t, 1>();
+  const torch::Tensor known = y.dim() == 2 ? y.isnan().all(1).logical_not() : y.ge(0);
+  const auto labelled = known.accessor<bool, 1>();
   for (int64_t k = 0; k < nodes.numel(); ++k) {
-    if (node[k] < 0 || node[k] >= y.numel() || (k > 0 && node[k] <= node[k - 1])) {
+    if (node[k] < 0 || node[k] >= y.size(0) || (k > 0 && node[k] <= node[k - 1])) {
       fail(ErrorKind::data, "{}: entry {} of the nodes for the {} is {}, out of range or order",
            where, k, use, node[k]);
     }
-    if (label[node[k]] < 0) {
+    if (!labelled[node[k]]) {
       fail(ErrorKind::data, "{}: node {} counts for the {} but has no label", where, node[k], use);
     }
   }
+}
+
+// Numbers of several tasks: [items, tasks], yes and no for multi-label targets.
+void check_targets(const Domain& domain, const Task& task, const std::string& where) {
+  const torch::Tensor& y = domain.labels.y;
+  if (!y.defined() || y.scalar_type() != torch::kFloat32 || y.dim() != 2 ||
+      y.size(0) != domain.graph.items() || y.size(1) != task.classes) {
+    fail(ErrorKind::data, "{}: targets are not {} numbers for each of {} {}", where, task.classes,
+         domain.graph.items(), domain.graph.level() == Level::graph ? "graphs" : "nodes");
+  }
+  if (torch::isinf(y).any().item<bool>()) fail(ErrorKind::data, "{}: a target is infinite", where);
+  const torch::Tensor other = y.ne(0).logical_and(y.ne(1)).logical_and(y.isnan().logical_not());
+  if (task.loss == LossKind::multi_label && other.any().item<bool>()) {
+    fail(ErrorKind::data, "{}: a multi-label target is neither 0, 1 nor NaN (not known)", where);
+  }
+  check_counted(domain.labels.loss, y, where, "loss");
+  check_counted(domain.labels.evaluate, y, where, "metric");
 }
 
 void check_labels(const Domain& domain, int64_t classes, const std::string& where) {
@@ -121,6 +152,10 @@ void check_groups(const Task& task, Role role) {
   std::map<std::string, std::set<int64_t>> classes_of;
   for (const Domain& domain : task.domains(role)) {
     std::set<int64_t>& seen = classes_of[domain.group];
+    if (target_of(task.loss) != Target::classes) {
+      if (domain.labels.evaluate.numel() > 0) seen.insert({0, 1});
+      continue;
+    }
     const torch::Tensor y = domain.labels.y.index_select(0, domain.labels.evaluate);
     const auto label = y.accessor<int64_t, 1>();
     for (int64_t k = 0; k < y.numel(); ++k) seen.insert(label[k]);
@@ -144,7 +179,14 @@ void check_task(const Task& task) {
     fail(ErrorKind::data, "{}: {} training and {} validation domains; one of each needed",
          task.name, task.training.size(), task.validation.size());
   }
-  if (task.classes < 2 || (task.loss == LossKind::binary_pair && task.classes != 2)) {
+  const bool classes = target_of(task.loss) == Target::classes;
+  const std::vector<MetricKind> metrics = metrics_of(target_of(task.loss));
+  if (std::find(metrics.begin(), metrics.end(), task.metric) == metrics.end()) {
+    fail(ErrorKind::data, "{}: the metric {} is not for {} targets", task.name,
+         to_string(task.metric), to_string(target_of(task.loss)));
+  }
+  if (task.classes < (classes ? 2 : 1) ||
+      (task.loss == LossKind::binary_pair && task.classes != 2)) {
     fail(ErrorKind::data, "{}: {} classes under the {} loss", task.name, task.classes,
          to_string(task.loss));
   }
@@ -152,7 +194,11 @@ void check_task(const Task& task) {
     for (const Domain& domain : task.domains(role)) {
       const std::string where = place(task, role, domain.name);
       check_graph(domain.graph, task.features(), where);
-      check_labels(domain, task.classes, where);
+      if (classes) {
+        check_labels(domain, task.classes, where);
+      } else {
+        check_targets(domain, task, where);
+      }
       if (role == Role::train && domain.labels.loss.numel() == 0) {
         fail(ErrorKind::data, "{}: no labelled node to train on", where);
       }

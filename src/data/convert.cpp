@@ -36,12 +36,13 @@ torch::Tensor mask_of(const torch::Tensor& ids, int64_t items) {
 
 // Without a mask all labelled items count.
 void put_masks(Arrays& arrays, const Labels& labels) {
-  const torch::Tensor loss = mask_of(labels.loss, labels.y.numel());
-  const torch::Tensor evaluate = mask_of(labels.evaluate, labels.y.numel());
+  const torch::Tensor loss = mask_of(labels.loss, labels.y.size(0));
+  const torch::Tensor evaluate = mask_of(labels.evaluate, labels.y.size(0));
   if (!torch::equal(loss, evaluate)) {
     arrays["loss_mask"] = loss;
     arrays["eval_mask"] = evaluate;
-  } else if (!torch::equal(loss, labels.y.ge(0))) {
+  } else if (!torch::equal(loss, labels.y.dim() == 2 ? labels.y.isnan().all(1).logical_not()
+                                                     : labels.y.ge(0))) {
     arrays["mask"] = loss;
   }
 }
@@ -131,11 +132,18 @@ Arrays own_arrays(const Domain& domain) {
 std::string own_description(const Task& task, const std::string& origin) {
   std::string text = comment("Written by 'grm data convert' from " + origin + ".");
   for (const std::string& note : task.notes) text += comment("Note: " + note);
-  text += fmt::format("name = {}\nlevel = {}\nmetric = {}\nloss = {}\nclasses = {}\n",
-                      toml_string(short_name(task)), toml_string(to_string(task.level)),
-                      toml_string(to_string(task.metric)), toml_string(to_string(task.loss)),
-                      task.classes);
-  if (!task.label_names.empty()) text += fmt::format("labels = {}\n", list_of(task.label_names));
+  text += fmt::format("name = {}\nlevel = {}\nmetric = {}\n", toml_string(short_name(task)),
+                      toml_string(to_string(task.level)), toml_string(to_string(task.metric)));
+  const Target target = target_of(task.loss);
+  const char* key = "targets";
+  if (target == Target::classes) {
+    text +=
+        fmt::format("loss = {}\nclasses = {}\n", toml_string(to_string(task.loss)), task.classes);
+    key = "labels";
+  } else {
+    text += fmt::format("target = {}\n", toml_string(to_string(target)));
+  }
+  if (!task.label_names.empty()) text += fmt::format("{} = {}\n", key, list_of(task.label_names));
   std::string groups;
   for (const Role role : {Role::train, Role::validation, Role::test}) {
     std::vector<std::string> names;

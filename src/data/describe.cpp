@@ -78,9 +78,17 @@ DomainSummary describe(const Domain& domain, Role role, int64_t classes) {
   summary.edges = edges.nnz();
   summary.features = domain.graph.x.width();
   summary.feature_nonzeros = domain.graph.x.nonzeros();
-  summary.labels = count_labels(domain.labels.y.index_select(0, domain.labels.evaluate), classes);
-  summary.majority_share = majority(summary.labels);
-  summary.unlabelled = domain.labels.y.lt(0).sum().item<int64_t>();
+  const torch::Tensor y = domain.labels.y.index_select(0, domain.labels.evaluate);
+  if (y.dim() == 2) {  // of each task, how many are known
+    const torch::Tensor known = y.isnan().logical_not().sum(0).contiguous();
+    const int64_t* count = known.data_ptr<int64_t>();
+    summary.labels.assign(count, count + known.numel());
+    summary.unlabelled = domain.labels.y.isnan().all(1).sum().item<int64_t>();
+  } else {
+    summary.labels = count_labels(y, classes);
+    summary.majority_share = majority(summary.labels);
+    summary.unlabelled = domain.labels.y.lt(0).sum().item<int64_t>();
+  }
   for (int64_t i = 0; i < edges.rows(); ++i) {
     const int64_t begin = edges.in.offset()[i], end = edges.in.offset()[i + 1];
     const bool receives = end > begin;

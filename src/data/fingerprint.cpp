@@ -61,7 +61,9 @@ std::string fingerprint(const Task& task) {
       hasher.add(domain.labels.y);
       hasher.add(domain.labels.loss);
       hasher.add(domain.labels.evaluate);
-      if (domain.graph.level() == Level::node) continue;  // a single graph has none of what follows
+      const Features& e = domain.graph.edge_x;
+      const bool carry = e.sparse || e.dense.defined() || domain.graph.edge_weights.defined();
+      if (domain.graph.level() == Level::node && !carry) continue;  // and none of what follows
       hasher.add(domain.graph.parts);
       hasher.add(domain.graph.edge_x);
       hasher.add(domain.graph.edge_weights);

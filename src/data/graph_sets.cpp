@@ -134,9 +134,11 @@ torch::Tensor read_split(const std::string& path, std::vector<bool>& taken) {
 
 void add_reverse_edges(Domain& domain) {
   Graph& set = domain.graph;
-  ensure(set.level() == Level::graph, "add_reverse_edges: not a set of graphs");
+  const torch::Tensor parts = set.level() == Level::graph
+                                  ? set.parts
+                                  : torch::tensor({int64_t{0}, set.nodes()}, torch::kInt64);
   const auto [source, target] = edge_list(*set.edges);
-  const PackedEdges both = pack_both_ways(set.parts, source, target);
+  const PackedEdges both = pack_both_ways(parts, source, target);
   set.edges = both.edges;
   if (!is_empty(set.edge_x)) set.edge_x = pick_rows(set.edge_x, both.pair);
   if (set.edge_weights.defined()) set.edge_weights = set.edge_weights.index_select(0, both.pair);
@@ -146,7 +148,8 @@ void add_reverse_edges(Domain& domain) {
 
 void Treatment::operator()(Domain& domain) {
   Graph& graph = domain.graph;
-  if (symmetrise_ && graph.level() == Level::graph) {
+  const bool carry = graph.edge_weights.defined() || !is_empty(graph.edge_x);
+  if (symmetrise_ && (graph.level() == Level::graph || carry)) {
     add_reverse_edges(domain);
   } else if (symmetrise_) {
     AdjacencyPtr& both = done_[graph.edges.get()];

@@ -41,7 +41,7 @@ Graph pick_set(const Graph& set, const torch::Tensor& ids, const std::string& na
 /// set, or that came before here or in another split.
 torch::Tensor read_split(const std::string& path, std::vector<bool>& taken);
 
-/// Adds the reverse of every edge of a set; features, weights and truth of an edge go with it.
+/// Adds the reverse of every edge of a graph or set; features, weights and truth of an edge go with it.
 void add_reverse_edges(Domain& domain);
 
 /// How a dataset's graphs are treated: the reverse of every pair, and each domain's own mean

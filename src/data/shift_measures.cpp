@@ -196,15 +196,16 @@ void DomainCounts::add(const Domain& domain, int64_t classes) {
   degrees.add(graph.edges->in.offsets.diff());
   if (graph.level() == Level::graph) {
     sizes.add(graph.parts.diff());
-  } else {
+  } else if (domain.labels.y.dim() == 1) {
     ends.add(domain, classes);
   }
+  items += graph.items();
+  if (domain.labels.y.dim() != 1) return;  // numbers have no shares
   const torch::Tensor counted = domain.labels.y.index_select(0, domain.labels.evaluate);
   const auto label = counted.accessor<int64_t, 1>();
   for (int64_t k = 0; k < counted.numel(); ++k) {
     if (label[k] >= 0) ++labels[label[k]];
   }
-  items += graph.items();
 }
 
 DomainCounts count_domains(const std::vector<const Domain*>& domains, int64_t classes) {

@@ -14,7 +14,7 @@ Target target_of(LossKind loss) {
 std::vector<MetricKind> metrics_of(Target target) {
   switch (target) {
     case Target::classes:
-      return {MetricKind::accuracy, MetricKind::macro_f1, MetricKind::roc_auc,
+      return {MetricKind::accuracy, MetricKind::roc_auc, MetricKind::macro_f1,
               MetricKind::average_precision};
     case Target::multi_label:
       return {MetricKind::roc_auc, MetricKind::average_precision, MetricKind::macro_f1,

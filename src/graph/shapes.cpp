@@ -10,6 +10,8 @@ GraphShape shape_of(const Graph& graph) {
   shape.edges = static_cast<double>(graph.edges->nnz());
   shape.features = static_cast<double>(graph.x.width());
   shape.items = static_cast<double>(graph.items());
+  const Features& e = graph.edge_x;
+  if (e.sparse || e.dense.defined()) shape.edge_features = static_cast<double>(e.width());
   if (graph.x.sparse) shape.sparse = static_cast<double>(graph.x.sparse->nnz());
   if (graph.x.dense.defined()) shape.dense = static_cast<double>(graph.x.dense.size(1));
   return shape;

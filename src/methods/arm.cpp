@@ -60,7 +60,7 @@ ArmModel::ArmModel(nn::ParameterSet& set, const nn::BackboneOptions& options, in
 }
 
 torch::Tensor ArmModel::context_rows(const Graph& graph, nn::Pass& pass) {
-  return context_->forward({graph.edges, graph.x, {}}, pass).logits;
+  return context_->forward({graph.edges, graph.x, {}, nullptr, graph.edge_weights}, pass).logits;
 }
 
 torch::Tensor ArmModel::context_of_batch(const torch::Tensor& rows, const torch::Tensor& nodes) {
@@ -68,8 +68,7 @@ torch::Tensor ArmModel::context_of_batch(const torch::Tensor& rows, const torch:
 }
 
 torch::Tensor ArmModel::shared(const Graph& graph) {
-  return propagation_.get(graph.edges).apply(ops::feature_linear(graph.x, weight_of_features())) +
-         bias_;
+  return propagation_.get(graph).apply(ops::feature_linear(graph.x, weight_of_features())) + bias_;
 }
 
 torch::Tensor ArmModel::activate(const torch::Tensor& rows, nn::Pass& pass) {
@@ -83,7 +82,7 @@ torch::Tensor ArmModel::received(const nn::Propagation& p) const {
 
 torch::Tensor ArmModel::predict(const Graph& graph, const torch::Tensor& shared_rows,
                                 const torch::Tensor& context, nn::Pass& pass) {
-  const nn::Propagation p = propagation_.get(graph.edges);
+  const nn::Propagation p = propagation_.get(graph);
   const torch::Tensor shift = torch::mm(context.unsqueeze(0), weight_of_context());  // [1, hidden]
   const torch::Tensor h = activate(shared_rows + torch::mm(received(p), shift), pass);
   return second_.forward(pass.dropout(h, options_.dropout), p);
@@ -93,7 +92,7 @@ torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& sh
                                      const torch::Tensor& contexts, const torch::Tensor& context_of,
                                      const torch::Tensor& nodes) {
   const nn::Evaluating evaluating;
-  const nn::Propagation p = propagation_.get(graph.edges);
+  const nn::Propagation p = propagation_.get(graph);
   const torch::Tensor a = received(p);
   const torch::Tensor shifts = torch::mm(contexts, weight_of_context());  // [B, hidden]
   const int64_t* target = nodes.data_ptr<int64_t>();
@@ -203,7 +202,9 @@ class Arm final : public Method {
         optimiser_(set_, options.optimiser.lr, options.optimiser.weight_decay,
                    options.optimiser.decoupled()),
         steps_(set_.device()),
-        provider_(options.domains, two_layer_gcn(options.backbone), view, rng) {}
+        provider_(options.domains, two_layer_gcn(options.backbone), view, rng) {
+    tell_unread_edges(view, "arm", true, false);
+  }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const std::vector<Domain>& domains = provider_.domains(epoch);

@@ -6,6 +6,7 @@
 
 #include "grm/graph/graph.h"
 #include "nn/backbone.h"
+#include "nn/data_propagation.h"
 
 namespace grm {
 
@@ -47,7 +48,7 @@ class ArmModel {
 
   nn::BackboneOptions options_;
   int64_t features_;
-  nn::PropagationCache propagation_;
+  nn::DataPropagation propagation_;
   std::unique_ptr<nn::Backbone> context_;
   torch::Tensor weight_, bias_;  // first layer: [features + channels, hidden], [hidden]
   nn::BatchNorm norm_;

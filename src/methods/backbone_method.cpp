@@ -3,6 +3,9 @@
 #include <torch/types.h>
 
 #include "core/stages.h"
+#include "graph/edge_data.h"
+#include "grm/core/error.h"
+#include "grm/core/log.h"
 #include "grm/graph/device.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
@@ -32,6 +35,27 @@ torch::Tensor domain_loss(const TrainLoss& loss, const Labels& labels,
                              select_rows(y, labels.loss));
 }
 
+void require_classes(const TrainView& view, const std::string& who, const std::string& why) {
+  const Target target = target_of(view.loss.kind);
+  if (target == Target::classes) return;
+  fail(ErrorKind::config, "{} is for classes, not for {} targets: {}; choose another, such as erm",
+       who, to_string(target), why);
+}
+
+void tell_unread_edges(const TrainView& view, const std::string& who, bool reads_weights,
+                       bool reads_features) {
+  if (view.training.empty() || view.level == Level::graph) return;
+  if (!reads_weights && view.training.front().graph.edge_weights.defined()) {
+    log_warning("{} does not read the weights of edges; all of them count the same", who);
+  }
+  if (!reads_features && view.edge_features > 0) {
+    log_warning(
+        "{} does not read the {} features of edges; method.backbone = gin and gatv2 do, with erm "
+        "and the other methods that have the option",
+        who, view.edge_features);
+  }
+}
+
 nn::SharedProduct* SharedProducts::of(const Graph& graph) {
   const Features& x = graph.x;
   for (auto& [known, product] : products_) {
@@ -50,10 +74,20 @@ BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
     : view_(view),
       rng_(rng),
       set_(rng),
-      backbone_(nn::make_backbone(set_, "", backbone, view.features, view.classes)),
+      backbone_(
+          nn::make_backbone(set_, "", backbone, view.features, view.classes, view.edge_features)),
       optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()),
       recordable_(set_.device().is_cuda() && backbone.backbone != nn::BackboneKind::own),
-      steps_(set_.device(), recordable_) {}
+      steps_(set_.device(), recordable_) {
+  const nn::BackboneKind kind = backbone.backbone;
+  if (kind == nn::BackboneKind::gcnii) {
+    require_classes(view, "method.backbone = gcnii",
+                    "its outputs are log-probabilities of classes");
+  }
+  if (kind == nn::BackboneKind::own) return;
+  tell_unread_edges(view, fmt::format("the backbone '{}'", to_string(kind)),
+                    kind != nn::BackboneKind::mlp, nn::reads_edge_features(kind));
+}
 
 nn::BackboneOutput BackboneMethod::forward(const Domain& domain, int64_t epoch, uint64_t place,
                                            const AdjacencyPtr& edges,
@@ -78,8 +112,9 @@ nn::BackboneOutput BackboneMethod::forward(nn::Pass& pass, const Domain& domain,
                                            const torch::Tensor& edge_weights,
                                            SharedProducts* shared) {
   const Stage stage("classify");
+  const EdgeData data = edge_data(domain.graph, edges);
   return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights,
-                             shared ? shared->of(domain.graph) : nullptr},
+                             shared ? shared->of(domain.graph) : nullptr, data.weights, data.x},
                             pass);
 }
 
@@ -87,7 +122,9 @@ torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& no
   const nn::Evaluating evaluating;
   const auto predict = [&] {
     nn::Pass pass = nn::Pass::evaluate();
-    return select_rows(backbone_->forward({graph.edges, graph.x, {}, nullptr}, pass).logits, nodes);
+    const nn::BackboneInput input{graph.edges,        graph.x,     {}, nullptr,
+                                  graph.edge_weights, graph.edge_x};
+    return select_rows(backbone_->forward(input, pass).logits, nodes);
   };
   const bool recorded = recordable_ && !nn::InputGradient::wanted();
   return recorded ? predictions_.get(graph, nodes, set_.device(), predict) : predict();

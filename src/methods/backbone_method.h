@@ -31,6 +31,14 @@ struct OptimiserOptions {
 /// Mean loss of a domain's training nodes; logits: [n, classes] of all its nodes.
 torch::Tensor domain_loss(const TrainLoss& loss, const Labels& labels, const torch::Tensor& logits);
 
+/// Error(config) for a method that looks at the class of an item, where targets are not classes.
+void require_classes(const TrainView& view, const std::string& who, const std::string& why);
+
+/// Tells the log which data of edges a method (or its backbone) leaves aside. Nothing for a model
+/// that is built to predict, or for data whose edges carry nothing.
+void tell_unread_edges(const TrainView& view, const std::string& who, bool reads_weights,
+                       bool reads_features);
+
 /// One product of the first layer for each set of features in use (edited copies of a graph have
 /// the features of that graph). Valid for passes between two changes of the weights.
 class SharedProducts {

@@ -18,7 +18,9 @@ bool same(const Features& a, const Features& b) {
 
 DevicePredictions::Kept* DevicePredictions::find(const Graph& graph, const torch::Tensor& items) {
   for (const auto& each : kept_) {
-    if (each->edges == graph.edges && same(each->x, graph.x) && torch::equal(each->items, items)) {
+    if (each->edges == graph.edges && same(each->x, graph.x) &&
+        each->edge_weights.is_same(graph.edge_weights) && same(each->edge_x, graph.edge_x) &&
+        torch::equal(each->items, items)) {
       return each.get();
     }
   }
@@ -39,6 +41,8 @@ torch::Tensor DevicePredictions::get(const Graph& graph, const torch::Tensor& it
   Kept& fresh = *kept_.back();
   fresh.edges = graph.edges;
   fresh.x = graph.x;
+  fresh.edge_weights = graph.edge_weights;
+  fresh.edge_x = graph.edge_x;
   fresh.items = items;
   torch::Tensor result;
   cuda_torch::in_side_stream([&] {

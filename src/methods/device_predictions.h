@@ -23,7 +23,8 @@ class DevicePredictions {
  private:
   struct Kept {
     AdjacencyPtr edges;
-    Features x;
+    Features x, edge_x;
+    torch::Tensor edge_weights;
     torch::Tensor items;
     HostCopies copies;
     bool refused = false;  // it cannot be recorded

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "graph/edge_data.h"
 #include "grm/core/error.h"
 #include "methods/domains_frozen.h"
 #include "methods/editors.h"
@@ -116,6 +117,9 @@ struct DomainProvider::State {
         Domain copy = domain;
         copy.name = copy.group = copy.graph.name = fmt::format("{}/view{}", domain.name, k + 1);
         copy.graph.edges = flipped(*domain.graph.edges, flips(d, k));
+        const EdgeData data = edge_data(domain.graph, copy.graph.edges);
+        copy.graph.edge_weights = data.weights;
+        copy.graph.edge_x = data.x;
         domains.push_back(std::move(copy));
       }
     }

@@ -31,6 +31,7 @@
 #include "methods/backbone_cost.h"
 #include "methods/backbone_method.h"
 #include "methods/draw.h"
+#include "nn/data_propagation.h"
 #include "nn/input_gradient.h"
 #include "ops/sparse.h"
 
@@ -241,6 +242,8 @@ class IsGib final : public Method {
         second_(set_, "conv2", options.hidden, view.classes),
         critic_(set_, "critic", options.input_width, options.hidden, false),
         steps_(set_.device()) {
+    require_classes(view, "isgib", "it pairs nodes of equal and of different classes");
+    tell_unread_edges(view, "isgib", true, false);
     if (options.batch_norm) norm_ = nn::BatchNorm(set_, "norm1", options.hidden);
     optimiser_ = std::make_unique<nn::Adam>(
         set_, options.optimiser.lr, options.optimiser.weight_decay, options.optimiser.decoupled());
@@ -304,7 +307,7 @@ class IsGib final : public Method {
   }
 
   Output forward(const Graph& graph, nn::Pass& pass) {
-    const nn::Propagation p = propagation_.get(graph.edges);
+    const nn::Propagation p = propagation_.get(graph);
     const torch::Tensor x0 = input_.forward(graph.x);
     torch::Tensor h = first_.forward(x0, p);
     if (options_.batch_norm) h = norm_.forward(h, pass);
@@ -316,7 +319,7 @@ class IsGib final : public Method {
   TrainView view_;
   Rng rng_;
   nn::ParameterSet set_;
-  nn::PropagationCache propagation_;
+  nn::DataPropagation propagation_;
   nn::Linear input_;
   nn::GcnLayer first_, second_;
   nn::Linear critic_;

@@ -150,9 +150,10 @@ struct LisaOptions : MethodOptions {
     if (views == 0) return;
     const nn::BackboneKind kind = backbone.backbone;
     if (kind != nn::BackboneKind::gcn && kind != nn::BackboneKind::sage &&
-        kind != nn::BackboneKind::own) {
+        kind != nn::BackboneKind::gin && kind != nn::BackboneKind::own) {
       fail(ErrorKind::config,
-           "lisa: method.backbone = {} takes no edge weights, which the masks are; use gcn or sage",
+           "lisa: method.backbone = {} takes no edge weights, which the masks are; use gcn, sage "
+           "or gin",
            to_string(backbone.backbone));
     }
     if (backbone.layers < 2 && !backbone.weight_last_layer) {

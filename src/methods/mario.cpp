@@ -27,11 +27,14 @@
 #include <cmath>
 
 #include "core/stages.h"
+#include "graph/edge_data.h"
 #include "graph/random.h"
 #include "grm/graph/device.h"
 #include "methods/backbone_cost.h"
+#include "methods/backbone_method.h"
 #include "methods/contrast.h"
 #include "methods/frozen.h"
+#include "nn/data_propagation.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
@@ -59,6 +62,7 @@ class Mario final : public Method {
         plain_(options.conv, set_.dtype(), set_.device()),
         optimiser_(set_.with_prefix("encoder."), options.lr, 0.0, false) {
     normalise_prototypes();
+    tell_unread_edges(view, "mario", true, false);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
@@ -126,8 +130,8 @@ class Mario final : public Method {
     for (size_t v = 0; v < 2; ++v) {
       const AdjacencyPtr kept =
           drop_edges(*graph.edges, edges[v], rng_.stream("edges", epoch, 2 * g + v));
-      iteration.views[v].operators =
-          nn::make_propagation(options_.conv, kept, {}, set_.dtype(), set_.device());
+      iteration.views[v].operators = nn::make_propagation(
+          options_.conv, kept, edge_data(graph, kept).weights, set_.dtype(), set_.device());
       iteration.views[v].columns = on_device(
           keep_columns(graph.x.width(), columns[v], rng_.stream("columns", epoch, 2 * g + v)),
           set_.device());
@@ -156,7 +160,7 @@ class Mario final : public Method {
 
   torch::Tensor hidden(const Graph& graph) {
     nn::Pass pass = nn::Pass::evaluate();
-    return encoder_.forward(graph.x, {plain_.get(graph.edges), {}}, {}, pass);
+    return encoder_.forward(graph.x, {plain_.get(graph), {}}, {}, pass);
   }
 
   void normalise_prototypes() {
@@ -245,7 +249,7 @@ class Mario final : public Method {
   MarioProjector projector_;
   torch::Tensor prototypes_;  // [K_p, hidden], unit rows
   nn::Linear head_;
-  nn::PropagationCache plain_;
+  nn::DataPropagation plain_;
   nn::Adam optimiser_;  // of the encoder alone
 };
 

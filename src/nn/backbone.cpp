@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 #include "nn/backbones.h"
 #include "nn/own_network.h"
 
@@ -17,15 +18,16 @@ void BackboneOptions::declare(OptionList& list) {
   list.choice("conv", conv,
               "How a gcn layer gathers neighbours: plain sums, or self-loops and symmetric "
               "normalisation.");
-  list.add("hidden", hidden, {1, 65536}, "Width of the hidden layers (per head in gat).");
+  list.add("hidden", hidden, {1, 65536}, "Width of the hidden layers (per head in gat and gatv2).");
   list.add("layers", layers, {1, 1024},
            "Number of layers that pass messages (of linear layers in mlp; gpr ignores it).");
   list.add("dropout", dropout, {0, 0.99}, "Share of the hidden entries dropped while training.");
-  list.add("batch_norm", batch_norm,
-           "Whether hidden layers are normalised over the rows of the pass (gcn, sage, gat, mlp).");
-  list.add("heads", heads, {1, 256}, "Number of attention heads of gat.");
+  list.add(
+      "batch_norm", batch_norm,
+      "Whether hidden layers are normalised over the rows of the pass (not in gpr and gcnii).");
+  list.add("heads", heads, {1, 256}, "Number of attention heads of gat and gatv2.");
   list.add("weight_last_layer", weight_last_layer,
-           "Whether edge weights reach the last layer as well (gcn, sage).");
+           "Whether masks of edges (lisa) reach the last layer as well (gcn, sage, gin).");
   list.add("input_dropout", input_dropout, {0, 0.99},
            "Share of the input features dropped while training.");
 }
@@ -41,6 +43,14 @@ const std::vector<BackboneEntry>& backbones() {
       {BackboneKind::gcnii, "deep graph convolutions with initial residuals and identity maps",
        make_gcnii, cost_of_gcnii},
       {BackboneKind::mlp, "linear layers that do not see the edges", make_mlp, cost_of_mlp},
+      {BackboneKind::gin,
+       "graph isomorphism network: sums of neighbours and a perceptron, with "
+       "features of edges where there are any",
+       make_gin, cost_of_gin},
+      {BackboneKind::gatv2,
+       "graph attention whose scores depend on both ends, with features of "
+       "edges where there are any",
+       make_gatv2, cost_of_gatv2},
   };
   return table;
 }
@@ -76,11 +86,12 @@ const BackboneEntry& entry_of(BackboneKind kind) {
 
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
-                                        int64_t classes) {
+                                        int64_t classes, int64_t edge_features) {
   std::unique_ptr<Backbone> made =
       options.backbone == BackboneKind::own
           ? make_own_network(set, tensor_name(prefix, "own"), features, classes)
-          : entry_of(options.backbone).make(set, prefix, options, features, classes);
+          : entry_of(options.backbone)
+                .make(set, prefix, options, {features, classes, edge_features});
   if (options.input_dropout == 0.0) return made;
   return std::make_unique<DroppedInput>(std::move(made), options.input_dropout, set.device());
 }
@@ -116,15 +127,48 @@ void check_input(const BackboneInput& input, const std::string& backbone, bool t
     fail(ErrorKind::shape, "{}: the graph has {} nodes, but the features have {} rows", backbone,
          nodes, input.x.rows());
   }
-  if (!input.edge_weights.defined()) return;
-  if (!takes_weights) {
-    fail(ErrorKind::config, "the backbone '{}' takes no edge weights; use 'gcn' or 'sage'",
+  if (input.edge_weights.defined() && !takes_weights) {
+    fail(ErrorKind::config, "the backbone '{}' takes no masks of edges; use gcn, sage or gin",
          backbone);
   }
-  if (input.edge_weights.dim() != 1 || input.edge_weights.numel() != input.edges->nnz()) {
+  const int64_t edges = input.edges->nnz();
+  for (const torch::Tensor& weights : {input.edge_weights, input.data_weights}) {
+    if (!weights.defined() || (weights.dim() == 1 && weights.numel() == edges)) continue;
     fail(ErrorKind::shape, "{}: {} edge weights were given for a graph of {} edges", backbone,
-         input.edge_weights.numel(), input.edges->nnz());
+         weights.numel(), edges);
   }
+  const bool featured = input.edge_x.sparse || input.edge_x.dense.defined();
+  if (featured && input.edge_x.rows() != edges) {
+    fail(ErrorKind::shape, "{}: {} rows of features were given for a graph of {} edges", backbone,
+         input.edge_x.rows(), edges);
+  }
+}
+
+bool reads_edge_features(BackboneKind kind) {
+  return kind == BackboneKind::gin || kind == BackboneKind::gatv2;
+}
+
+InputWeights weights_of(const BackboneInput& input, bool weight_last_layer) {
+  return {input.data_weights, input.edge_weights, weight_last_layer};
+}
+
+namespace {
+
+torch::Tensor placed(const torch::Tensor& weights, const torch::Device& device,
+                     torch::Dtype dtype) {
+  return weights.defined() ? on_device(weights, device).to(dtype) : weights;
+}
+
+}  // namespace
+
+torch::Tensor InputWeights::inner_on(const torch::Device& device, torch::Dtype dtype) const {
+  const torch::Tensor a = placed(data, device, dtype), b = placed(mask, device, dtype);
+  if (!a.defined()) return b;
+  return b.defined() ? a * b : a;
+}
+
+torch::Tensor InputWeights::outer_on(const torch::Device& device, torch::Dtype dtype) const {
+  return last_layer ? inner_on(device, dtype) : placed(data, device, dtype);
 }
 
 Features drop_features(const Features& given, double p, Pass& pass, const torch::Device& device) {

@@ -10,14 +10,18 @@
 
 namespace grm::nn {
 
-/// What a backbone runs on. `edge_weights` [nnz] (optional) reach all layers but the last, or all
-/// of them with `weight_last_layer`; only gcn and sage accept them, the others throw Error(config).
-/// `shared` (optional) is used by gcn; the others compute their first product anew.
+/// What a backbone runs on. `edge_weights` [nnz] (optional) is a mask of a method's: it reaches all
+/// layers but the last, or all of them with `weight_last_layer`; only gcn, sage and gin accept it,
+/// the others throw Error(config). `shared` (optional) is used by gcn; the others compute their
+/// first product anew. `data_weights` [nnz], not negative, and `edge_x` belong to the data: weights
+/// reach every layer of every backbone but mlp, features of edges those of gin and gatv2.
 struct BackboneInput {
   AdjacencyPtr edges;
   Features x;
   torch::Tensor edge_weights;
   SharedProduct* shared = nullptr;
+  torch::Tensor data_weights = {};
+  Features edge_x = {};
 };
 
 struct BackboneOutput {
@@ -26,8 +30,11 @@ struct BackboneOutput {
 };
 
 /// `own` is a network of the caller's (own_network.h), and in no table.
-enum class BackboneKind { gcn, sage, gat, gpr, gcnii, mlp, own };
-GRM_WORDS(BackboneKind, "gcn", "sage", "gat", "gpr", "gcnii", "mlp", "own")
+enum class BackboneKind { gcn, sage, gat, gpr, gcnii, mlp, gin, gatv2, own };
+GRM_WORDS(BackboneKind, "gcn", "sage", "gat", "gpr", "gcnii", "mlp", "gin", "gatv2", "own")
+
+/// Whether a backbone of this kind reads features of edges. What `own` does nobody knows.
+bool reads_edge_features(BackboneKind kind);
 
 /// Architecture options shared by all methods that use a backbone.
 struct BackboneOptions {
@@ -49,12 +56,18 @@ class Backbone {
   virtual BackboneOutput forward(const BackboneInput& input, Pass& pass) = 0;
 };
 
+/// Widths of what goes in and comes out.
+struct BackboneShape {
+  int64_t features = 0;
+  int64_t classes = 0;
+  int64_t edge_features = 0;
+};
+
 struct BackboneEntry {
   BackboneKind kind;
   std::string summary;
   std::unique_ptr<Backbone> (*make)(ParameterSet& set, const std::string& prefix,
-                                    const BackboneOptions& options, int64_t features,
-                                    int64_t classes);
+                                    const BackboneOptions& options, const BackboneShape& shape);
   PassCost (*cost)(const BackboneOptions& options, const GraphShape& graph, double classes);
 };
 
@@ -63,7 +76,7 @@ const std::vector<BackboneEntry>& backbones();
 /// Tensors are named `prefix`.conv1.weight and so on; an empty prefix leaves out its dot.
 std::unique_ptr<Backbone> make_backbone(ParameterSet& set, const std::string& prefix,
                                         const BackboneOptions& options, int64_t features,
-                                        int64_t classes);
+                                        int64_t classes, int64_t edge_features = 0);
 
 /// One training pass over a graph, as the backbone's own file declares it.
 PassCost backbone_cost(const BackboneOptions& options, const GraphShape& graph, double classes);

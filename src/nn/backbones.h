@@ -6,12 +6,13 @@
 namespace grm::nn {
 
 using MakeBackbone = std::unique_ptr<Backbone>(ParameterSet& set, const std::string& prefix,
-                                               const BackboneOptions& options, int64_t features,
-                                               int64_t classes);
-MakeBackbone make_gcn, make_sage, make_gat, make_gpr, make_gcnii, make_mlp;
+                                               const BackboneOptions& options,
+                                               const BackboneShape& shape);
+MakeBackbone make_gcn, make_sage, make_gat, make_gpr, make_gcnii, make_mlp, make_gin, make_gatv2;
 using CostOfBackbone = PassCost(const BackboneOptions& options, const GraphShape& graph,
                                 double classes);
-CostOfBackbone cost_of_gcn, cost_of_sage, cost_of_gat, cost_of_gpr, cost_of_gcnii, cost_of_mlp;
+CostOfBackbone cost_of_gcn, cost_of_sage, cost_of_gat, cost_of_gpr, cost_of_gcnii, cost_of_mlp,
+    cost_of_gin, cost_of_gatv2;
 
 /// The memory of a pass through layers of one width, with `numbers` that wait for its backward pass
 /// beside the logits; the work is left to the backbone.
@@ -43,6 +44,16 @@ std::string tensor_name(const std::string& prefix, const std::string& kind, int6
 /// Error(shape) unless features, edges and weights belong to the same graph; Error(config) naming
 /// the backbone for weights where `takes_weights` is false.
 void check_input(const BackboneInput& input, const std::string& backbone, bool takes_weights);
+
+/// The weights of the inner layers and of the last: of the data, and a mask; undefined: all ones.
+struct InputWeights {
+  torch::Tensor data, mask;  // as they came
+  bool last_layer = false;   // whether the mask reaches the last layer, too
+
+  torch::Tensor inner_on(const torch::Device& device, torch::Dtype dtype) const;
+  torch::Tensor outer_on(const torch::Device& device, torch::Dtype dtype) const;
+};
+InputWeights weights_of(const BackboneInput& input, bool weight_last_layer);
 
 /// Input dropout that keeps features sparse: stored non-zeros of the sparse part are dropped (its
 /// zeros stay zero anyway), the dense part entry by entry. The shift is a constant row, not data of

@@ -4,12 +4,13 @@
 
 #include <cmath>
 
+#include "grm/core/error.h"
+#include "ops/messages.h"
 #include "ops/sparse.h"
 
 namespace grm::nn {
 namespace {
 
-constexpr double kGatSlope = 0.2;
 constexpr double kGcniiAlpha = 0.1;
 
 }  // namespace
@@ -26,39 +27,40 @@ torch::Tensor SageLayer::forward(const Features& x, const Propagation& mean) con
   return mean.apply(ops::feature_linear(x, neighbours.weight)) + neighbours.bias + self.forward(x);
 }
 
-GatLayer::GatLayer(ParameterSet& set, const std::string& name, int64_t in,
-                   int64_t channels_per_head, int64_t head_count, bool concatenate_heads)
-    : heads(head_count), channels(channels_per_head), concatenate(concatenate_heads) {
-  const double bound = std::sqrt(6.0 / static_cast<double>(heads + channels));
-  weight = set.glorot(name + ".weight", in, heads * channels);
-  source = set.uniform(name + ".source", {heads, channels}, bound);
-  target = set.uniform(name + ".target", {heads, channels}, bound);
-  bias = set.constant(name + ".bias", {concatenate ? heads * channels : channels}, 0.0);
+GinConv::GinConv(ParameterSet& set, const std::string& name, int64_t in, int64_t width, int64_t out,
+                 int64_t edge_width, bool batch_norm)
+    : eps(set.constant(name + ".eps", {1}, 0.0)),
+      first(set, name + ".first", in, width),
+      second(set, name + ".second", width, out) {
+  if (edge_width > 0) table = set.glorot(name + ".edges", edge_width, in);
+  if (batch_norm) norm = BatchNorm(set, name + ".norm", width);
 }
 
-torch::Tensor GatLayer::forward(const torch::Tensor& x, const AdjacencyPtr& pattern) const {
-  return attend(torch::mm(x, weight), pattern);
-}
-
-torch::Tensor GatLayer::forward(const Features& x, const AdjacencyPtr& pattern) const {
-  return attend(ops::feature_linear(x, weight), pattern);
-}
-
-// u: [n, heads * channels]
-torch::Tensor GatLayer::attend(const torch::Tensor& u, const AdjacencyPtr& pattern) const {
-  const torch::Tensor by_head = u.view({-1, heads, channels});
-  const torch::Tensor as_source = (by_head * source).sum(2);  // [n, heads]
-  const torch::Tensor as_target = (by_head * target).sum(2);
-  const auto [from, to] = edge_list(pattern->on(u.device()));
-  const torch::Tensor score = torch::leaky_relu(
-      ops::gather_rows(as_source, from) + ops::gather_rows(as_target, to), kGatSlope);
-  const torch::Tensor alpha = ops::row_softmax(pattern, score);  // [nnz, heads]
-  std::vector<torch::Tensor> mixed;
-  for (int64_t t = 0; t < heads; ++t) {
-    mixed.push_back(ops::spmm(pattern, alpha.select(1, t).contiguous(),
-                              u.narrow(1, t * channels, channels).contiguous()));
+torch::Tensor GinConv::forward(const torch::Tensor& x, const GinEdges& edges, const Pass& pass) {
+  if (!table.defined()) {
+    const torch::Tensor u = torch::mm(x, first.weight);
+    const torch::Tensor sum = u + ops::spmm(edges.edges, edges.weights, u);
+    return finish(torch::addcmul(sum, u, eps) + first.bias, pass);
   }
-  return (concatenate ? torch::cat(mixed, 1) : torch::stack(mixed).mean(0)) + bias;
+  if (!edges.edge_x.sparse && !edges.edge_x.dense.defined()) {
+    fail(ErrorKind::shape, "gin: edges without features came, {} columns were expected",
+         table.size(0));
+  }
+  const torch::Tensor received =
+      ops::relu_messages(edges.edges, edges.weights, x, ops::feature_linear(edges.edge_x, table));
+  return finish(first.forward(torch::addcmul(x + received, x, eps)), pass);
+}
+
+torch::Tensor GinConv::forward(const Features& x, const GinEdges& edges, const Pass& pass) {
+  ensure(!table.defined(), "GinConv: features of edges need dense rows of nodes");
+  const torch::Tensor u = ops::feature_linear(x, first.weight);
+  const torch::Tensor sum = u + ops::spmm(edges.edges, edges.weights, u);
+  return finish(torch::addcmul(sum, u, eps) + first.bias, pass);
+}
+
+torch::Tensor GinConv::finish(const torch::Tensor& mapped, const Pass& pass) {
+  const torch::Tensor rows = norm.gamma.defined() ? norm.forward(mapped, pass) : mapped;
+  return second.forward(torch::relu(rows));
 }
 
 GcniiLayer::GcniiLayer(ParameterSet& set, const std::string& name, int64_t width, int64_t layer)

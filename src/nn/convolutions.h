@@ -19,26 +19,30 @@ struct SageLayer {
   torch::Tensor forward(const Features& x, const Propagation& mean) const;
 };
 
-/// Graph attention. Per head, with u = x W: e_ji = leaky_relu_0.2(a_source.u_j + a_target.u_i),
-/// alpha_ji = softmax of e over the pairs into i, z_i = sum_j alpha_ji u_j. Heads are concatenated
-/// (width heads * channels) or averaged (width channels), then b is added.
-struct GatLayer {
-  torch::Tensor weight;          // [in, heads * channels], glorot
-  torch::Tensor source, target;  // [heads, channels]: a_source and a_target
-  torch::Tensor bias;            // [heads * channels] or [channels], zero
-  int64_t heads = 0;
-  int64_t channels = 0;
-  bool concatenate = true;
-  GatLayer() = default;
-  GatLayer(ParameterSet& set, const std::string& name, int64_t in, int64_t channels_per_head,
-           int64_t head_count, bool concatenate_heads);
-  /// `pattern` must hold every self-pair once: with_self_loops of the stored edges. (Removing the
-  /// stored self-loops and adding one per node is the same, as pairs are stored at most once.)
-  torch::Tensor forward(const torch::Tensor& x, const AdjacencyPtr& pattern) const;
-  torch::Tensor forward(const Features& x, const AdjacencyPtr& pattern) const;
+/// The edges that GIN's messages go along.
+struct GinEdges {
+  AdjacencyPtr edges;
+  torch::Tensor weights;  // [nnz]; undefined: all ones
+  Features edge_x;        // empty: edges carry nothing
+};
+
+/// GIN: z_i = second(relu(norm(first((1 + eps) x_i + sum_{j->i} w_ji m_ji)))), m_ji = x_j, or
+/// relu(x_j + e_ji T) where edges carry features e. The norm is there with batch_norm alone.
+struct GinConv {
+  torch::Tensor eps;     // [1], from 0
+  torch::Tensor table;   // T: [edge_width, in], glorot; undefined: edges carry nothing
+  Linear first, second;  // in -> width -> out
+  BatchNorm norm;
+  GinConv() = default;
+  GinConv(ParameterSet& set, const std::string& name, int64_t in, int64_t width, int64_t out,
+          int64_t edge_width, bool batch_norm);
+  torch::Tensor forward(const torch::Tensor& x, const GinEdges& edges, const Pass& pass);
+  /// Where edges carry nothing: the sum is linear, so `first` comes before it and sparse features
+  /// never become dense rows.
+  torch::Tensor forward(const Features& x, const GinEdges& edges, const Pass& pass);
 
  private:
-  torch::Tensor attend(const torch::Tensor& u, const AdjacencyPtr& pattern) const;
+  torch::Tensor finish(const torch::Tensor& mapped, const Pass& pass);
 };
 
 /// GCNII, layer l = 1, 2, ...: s = (1 - alpha) P h + alpha h0, then theta s W + (1 - theta) s with

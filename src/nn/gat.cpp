@@ -1,7 +1,7 @@
 #include <torch/types.h>
 
+#include "nn/attention.h"
 #include "nn/backbones.h"
-#include "nn/convolutions.h"
 
 namespace grm::nn {
 namespace {
@@ -12,9 +12,7 @@ class Gat : public Backbone {
  public:
   Gat(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
       int64_t features, int64_t classes)
-      : patterns_([](const AdjacencyPtr& edges) {
-          return Propagation{with_self_loops(*edges), {}};
-        }),
+      : pairs_(set.dtype(), set.device()),
         norms_(set, prefix, options.batch_norm, options.layers - 1, options.heads * options.hidden),
         dropout_(options.dropout) {
     for (int64_t l = 1; l <= options.layers; ++l) {
@@ -27,13 +25,13 @@ class Gat : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gat", false);
-    const AdjacencyPtr pattern = patterns_.get(input.edges).pattern;
-    return run_blocks(layers_, norms_, input.x, pattern, pattern, dropout_, pass,
+    const AttentionPairs pairs = pairs_.get(input, false);
+    return run_blocks(layers_, norms_, input.x, pairs, pairs, dropout_, pass,
                       [](const torch::Tensor& z) { return torch::elu(z); });
   }
 
  private:
-  PropagationCache patterns_;
+  AttentionCache pairs_;
   BlockNorms norms_;
   double dropout_;
   std::vector<GatLayer> layers_;
@@ -42,9 +40,8 @@ class Gat : public Backbone {
 }  // namespace
 
 std::unique_ptr<Backbone> make_gat(ParameterSet& set, const std::string& prefix,
-                                   const BackboneOptions& options, int64_t features,
-                                   int64_t classes) {
-  return std::make_unique<Gat>(set, prefix, options, features, classes);
+                                   const BackboneOptions& options, const BackboneShape& shape) {
+  return std::make_unique<Gat>(set, prefix, options, shape.features, shape.classes);
 }
 
 PassCost cost_of_gat(const BackboneOptions& o, const GraphShape& g, double classes) {

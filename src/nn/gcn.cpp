@@ -13,7 +13,9 @@ class Gcn : public Backbone {
       : options_(options),
         plain_(options.conv, set.dtype(), set.device()),
         weighted_(options.conv, set.dtype(), set.device()),
-        norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden) {
+        norms_(set, prefix, options.batch_norm, options.layers - 1, options.hidden),
+        device_(set.device()),
+        dtype_(set.dtype()) {
     for (int64_t l = 1; l <= options.layers; ++l) {
       layers_.emplace_back(set, tensor_name(prefix, "conv", l), l == 1 ? features : options.hidden,
                            l == options.layers ? classes : options.hidden);
@@ -23,11 +25,12 @@ class Gcn : public Backbone {
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gcn", true);
     const int64_t last = options_.layers - 1;
-    const bool weighted = input.edge_weights.defined();
-    Propagation inner, outer;
-    if (weighted) inner = weighted_.get(input.edges, input.edge_weights);
-    outer = weighted && options_.weight_last_layer ? inner : plain_.get(input.edges);
-    if (!weighted) inner = outer;
+    const InputWeights given = weights_of(input, options_.weight_last_layer);
+    const torch::Tensor inside = given.inner_on(device_, dtype_);
+    const torch::Tensor outside = given.outer_on(device_, dtype_);
+    const Propagation outer = operator_of(input.edges, outside);
+    const bool alike = given.last_layer || !given.mask.defined();
+    const Propagation inner = alike ? outer : operator_of(input.edges, inside);
     torch::Tensor h;
     for (int64_t l = 0; l < last; ++l) {
       const torch::Tensor z =
@@ -39,19 +42,24 @@ class Gcn : public Backbone {
   }
 
  private:
+  Propagation operator_of(const AdjacencyPtr& edges, const torch::Tensor& weights) {
+    return weights.defined() ? weighted_.get(edges, weights) : plain_.get(edges);
+  }
+
   BackboneOptions options_;
   PropagationCache plain_;
   WeightedPropagation weighted_;
   BlockNorms norms_;
+  torch::Device device_;
+  torch::Dtype dtype_;
   std::vector<GcnLayer> layers_;
 };
 
 }  // namespace
 
 std::unique_ptr<Backbone> make_gcn(ParameterSet& set, const std::string& prefix,
-                                   const BackboneOptions& options, int64_t features,
-                                   int64_t classes) {
-  return std::make_unique<Gcn>(set, prefix, options, features, classes);
+                                   const BackboneOptions& options, const BackboneShape& shape) {
+  return std::make_unique<Gcn>(set, prefix, options, shape.features, shape.classes);
 }
 
 PassCost cost_of_gcn(const BackboneOptions& o, const GraphShape& g, double classes) {

@@ -16,6 +16,7 @@ class Gcnii : public Backbone {
         operators_([dtype = set.dtype(), device = set.device()](const AdjacencyPtr& edges) {
           return transposed(make_propagation(Conv::kipf, edges, {}, dtype, device));
         }),
+        weighted_(Conv::kipf, set.dtype(), set.device()),
         first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
         last_(set, tensor_name(prefix, "linear", 2), options.hidden, classes) {
     for (int64_t l = 1; l <= options.layers; ++l) {
@@ -25,7 +26,9 @@ class Gcnii : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gcnii", false);
-    const Propagation p = operators_.get(input.edges);
+    const Propagation p = input.data_weights.defined()
+                              ? transposed(weighted_.get(input.edges, input.data_weights))
+                              : operators_.get(input.edges);
     const Features x = drop_features(input.x, dropout_, pass, first_.weight.device());
     const torch::Tensor h0 = torch::relu(first_.forward(x));
     torch::Tensor h = h0;
@@ -39,6 +42,7 @@ class Gcnii : public Backbone {
  private:
   double dropout_;
   PropagationCache operators_;
+  WeightedPropagation weighted_;
   Linear first_, last_;
   std::vector<GcniiLayer> layers_;
 };
@@ -46,9 +50,8 @@ class Gcnii : public Backbone {
 }  // namespace
 
 std::unique_ptr<Backbone> make_gcnii(ParameterSet& set, const std::string& prefix,
-                                     const BackboneOptions& options, int64_t features,
-                                     int64_t classes) {
-  return std::make_unique<Gcnii>(set, prefix, options, features, classes);
+                                     const BackboneOptions& options, const BackboneShape& shape) {
+  return std::make_unique<Gcnii>(set, prefix, options, shape.features, shape.classes);
 }
 
 PassCost cost_of_gcnii(const BackboneOptions& o, const GraphShape& g, double classes) {

@@ -17,6 +17,7 @@ class Gpr : public Backbone {
       int64_t features, int64_t classes)
       : dropout_(options.dropout),
         operators_(Conv::kipf, set.dtype(), set.device()),
+        weighted_(Conv::kipf, set.dtype(), set.device()),
         first_(set, tensor_name(prefix, "linear", 1), features, options.hidden),
         second_(set, tensor_name(prefix, "linear", 2), options.hidden, classes),
         coefficients_(set.parameter(tensor_name(prefix, "coefficients"),
@@ -27,12 +28,18 @@ class Gpr : public Backbone {
     const Features x = drop_features(input.x, dropout_, pass, first_.weight.device());
     const torch::Tensor hidden = pass.dropout(torch::relu(first_.forward(x)), dropout_);
     const torch::Tensor scores = pass.dropout(second_.forward(hidden), kPropagationDropout);
-    return {hidden, generalised_pagerank(operators_.get(input.edges), scores, coefficients_)};
+    return {hidden, generalised_pagerank(operator_of(input), scores, coefficients_)};
   }
 
  private:
+  Propagation operator_of(const BackboneInput& input) {
+    return input.data_weights.defined() ? weighted_.get(input.edges, input.data_weights)
+                                        : operators_.get(input.edges);
+  }
+
   double dropout_;
   PropagationCache operators_;
+  WeightedPropagation weighted_;
   Linear first_, second_;
   torch::Tensor coefficients_;  // [kSteps + 1]
 };
@@ -40,9 +47,8 @@ class Gpr : public Backbone {
 }  // namespace
 
 std::unique_ptr<Backbone> make_gpr(ParameterSet& set, const std::string& prefix,
-                                   const BackboneOptions& options, int64_t features,
-                                   int64_t classes) {
-  return std::make_unique<Gpr>(set, prefix, options, features, classes);
+                                   const BackboneOptions& options, const BackboneShape& shape) {
+  return std::make_unique<Gpr>(set, prefix, options, shape.features, shape.classes);
 }
 
 PassCost cost_of_gpr(const BackboneOptions& o, const GraphShape& g, double classes) {

@@ -39,9 +39,8 @@ class MlpBackbone : public Backbone {
 }  // namespace
 
 std::unique_ptr<Backbone> make_mlp(ParameterSet& set, const std::string& prefix,
-                                   const BackboneOptions& options, int64_t features,
-                                   int64_t classes) {
-  return std::make_unique<MlpBackbone>(set, prefix, options, features, classes);
+                                   const BackboneOptions& options, const BackboneShape& shape) {
+  return std::make_unique<MlpBackbone>(set, prefix, options, shape.features, shape.classes);
 }
 
 PassCost cost_of_mlp(const BackboneOptions& o, const GraphShape& g, double classes) {

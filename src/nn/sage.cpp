@@ -2,12 +2,13 @@
 
 #include "nn/backbones.h"
 #include "nn/convolutions.h"
+#include "ops/sparse.h"
 
 namespace grm::nn {
 namespace {
 
 /// The blocks of the GCN with GraphSAGE layers. Edge weights multiply the messages before the mean,
-/// whose divisor stays the number of pairs.
+/// whose divisor stays the number of pairs. Weights of the data make it a weighted mean.
 class Sage : public Backbone {
  public:
   Sage(ParameterSet& set, const std::string& prefix, const BackboneOptions& options,
@@ -25,7 +26,12 @@ class Sage : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "sage", true);
-    const Propagation plain = means_.get(input.edges);
+    Propagation plain = means_.get(input.edges);
+    if (input.data_weights.defined()) {
+      const torch::Tensor w =
+          to_place_of(input.data_weights, plain.weights).to(plain.weights.scalar_type());
+      plain.weights = mean_weights(input.edges, w);
+    }
     Propagation inner = plain;
     if (input.edge_weights.defined()) {
       inner.weights =
@@ -38,6 +44,13 @@ class Sage : public Backbone {
   }
 
  private:
+  // w_ji / sum_j w_ji; 0 where a node receives nothing.
+  static torch::Tensor mean_weights(const AdjacencyPtr& edges, const torch::Tensor& w) {
+    const torch::Tensor sums = ops::row_sum(edges, w);
+    return w * select_rows(torch::where(sums > 0, torch::reciprocal(sums), torch::zeros_like(sums)),
+                           edge_list(edges->on(w.device())).second);
+  }
+
   BackboneOptions options_;
   PropagationCache means_;
   BlockNorms norms_;
@@ -47,9 +60,8 @@ class Sage : public Backbone {
 }  // namespace
 
 std::unique_ptr<Backbone> make_sage(ParameterSet& set, const std::string& prefix,
-                                    const BackboneOptions& options, int64_t features,
-                                    int64_t classes) {
-  return std::make_unique<Sage>(set, prefix, options, features, classes);
+                                    const BackboneOptions& options, const BackboneShape& shape) {
+  return std::make_unique<Sage>(set, prefix, options, shape.features, shape.classes);
 }
 
 PassCost cost_of_sage(const BackboneOptions& o, const GraphShape& g, double classes) {

@@ -31,6 +31,12 @@ class Fit {
       Tried tried;
       tried.candidate = candidate;
       const Task& task = search_runs_.task(configs_.back());
+      if (smaller_is_better(task.metric)) {
+        fail(ErrorKind::config,
+             "{}: grm fit compares scores of which more is better, {} is an error; write metric = "
+             "\"r2\" in dataset.toml, which ranks models of one domain alike",
+             request_.data, to_string(task.metric));
+      }
       tried.counted = counted_seconds(configs_.back(), task);
       seconds.push_back(tried.counted);
       result_.tried.push_back(tried);

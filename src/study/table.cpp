@@ -228,12 +228,14 @@ std::string rule_text(const std::string& rule) {
 }
 
 size_t chosen_by_validation(const DatasetColumn& column) {
+  const auto metric = value_of<MetricKind>(column.metric);
+  const double sign = metric && smaller_is_better(*metric) ? -1.0 : 1.0;
   std::vector<size_t> rows;
   std::vector<double> validation, losses;
   for (size_t m = 0; m < column.cells.size(); ++m) {
     if (column.cells[m].runs == 0) continue;
     rows.push_back(m);
-    validation.push_back(column.cells[m].validation.mean);
+    validation.push_back(sign * column.cells[m].validation.mean);
     losses.push_back(column.cells[m].validation_loss);
   }
   return rows.empty() ? column.cells.size() : rows[choose_by_validation(validation, losses)];

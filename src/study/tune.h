@@ -29,8 +29,9 @@ struct TrialScores {
   int64_t trial = 0;
   std::vector<double> validation;
   std::vector<double> losses = {};  // of runs that recorded one
+  bool errors = false;              // the scores are errors: less is better
 };
-/// Index of the largest mean; equal means go to the smaller mean loss, where both trials have all
+/// Index of the best mean; equal means go to the smaller mean loss, where both trials have all
 /// of theirs, and then to the lower trial number.
 size_t best_trial(const std::vector<TrialScores>& trials);
 

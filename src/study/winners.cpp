@@ -62,7 +62,7 @@ size_t best_trial(const std::vector<TrialScores>& trials) {
                    [](const auto* a, const auto* b) { return a->trial < b->trial; });
   std::vector<double> means, losses;
   for (const TrialScores* trial : order) {
-    means.push_back(mean(trial->validation));
+    means.push_back((trial->errors ? -1.0 : 1.0) * mean(trial->validation));
     const bool known = trial->losses.size() == trial->validation.size();
     losses.push_back(known ? mean(trial->losses) : kNoLoss);
   }
@@ -92,6 +92,7 @@ std::vector<Winner> winners(const Store& store, const std::string& study) {
     if (cell.state == "done") {
       const Chosen chosen = cell.run_record().chosen.at("val");
       trial.scores.validation.push_back(chosen.validation);
+      trial.scores.errors = chosen.smaller_is_better;
       if (!std::isnan(chosen.validation_loss)) {
         trial.scores.losses.push_back(chosen.validation_loss);
       }

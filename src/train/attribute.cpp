@@ -28,7 +28,7 @@ struct Measure {
 torch::Tensor logits_of(const AskedMethod& model, const Graph& graph, const torch::Tensor& items) {
   const torch::Tensor logits = model.method.logits(graph, items).detach().cpu();
   model.method.forget_graphs();
-  return logits;
+  return model.about.target_scale.restored(logits);
 }
 
 // Points by which a measure is worse than `base`.

@@ -31,7 +31,8 @@ Rows rows_of(const std::vector<GroupLogits>& groups) {
     logits.push_back(group.logits.detach().cpu());
     y.push_back(group.y);
   }
-  if (groups.empty()) return {};
+  // Probabilities of several tasks and numbers have no reliability of one class.
+  if (groups.empty() || y.front().dim() != 1) return {};
   return rows_of(torch::cat(logits), torch::cat(y));
 }
 

@@ -10,51 +10,67 @@
 namespace grm {
 namespace {
 
-torch::Tensor class_counts(const Domain& domain, const torch::Tensor& items, int64_t classes) {
-  return torch::bincount(domain.labels.y.index_select(0, items), {}, classes);
+// What would be answered after seeing some labels, [1, outputs]: the class of most of them, the
+// answers of most of them to each task, or their mean. ROC-AUC and average precision rank items,
+// and an answer that is the same for all of them ranks none.
+torch::Tensor answer_of(const Task& task, const std::vector<torch::Tensor>& labels) {
+  const torch::Tensor y = torch::cat(labels);
+  const bool ranks =
+      task.metric == MetricKind::roc_auc || task.metric == MetricKind::average_precision;
+  torch::Tensor row = torch::zeros({1, task.classes});
+  if (ranks) return row;
+  if (target_of(task.loss) == Target::classes) {
+    row[0][torch::bincount(y, {}, task.classes).argmax().item<int64_t>()] = 1.0;
+    return row;
+  }
+  const torch::Tensor mean = torch::nanmean(y.to(torch::kFloat64), 0, /*keepdim=*/true);
+  if (target_of(task.loss) == Target::multi_label) return mean.gt(0.5).to(torch::kFloat32) - 0.5;
+  return task.target_scale.scaled(torch::nan_to_num(mean)).to(torch::kFloat32);
 }
 
-// The metric of each group if its items are all answered with the class that `counts` has most of.
+// The metric of each group if its items are all answered alike.
 std::vector<DomainScore> answered(const Task& task, Role role,
-                                  const std::function<torch::Tensor(const Domain&)>& counts) {
+                                  const std::function<torch::Tensor(const Domain&)>& answer) {
   return evaluate_logits(task, role, [&](const Domain& domain) {
-    torch::Tensor row = torch::zeros({1, task.classes});
-    // ROC-AUC ranks items, and an answer that is the same for all of them ranks none.
-    if (task.metric != MetricKind::roc_auc) {
-      row[0][counts(domain).argmax().item<int64_t>()] = 1.0;
-    }
-    return row.expand({domain.labels.evaluate.numel(), task.classes});
+    return answer(domain).expand({domain.labels.evaluate.numel(), task.classes});
   });
 }
 
 }  // namespace
 
 std::vector<DomainScore> constant_scores(const Task& task, Role role) {
-  torch::Tensor counts = torch::zeros({task.classes}, torch::kInt64);
+  std::vector<torch::Tensor> labels;
   for (const Domain& domain : task.training) {
-    counts += class_counts(domain, domain.labels.loss, task.classes);
+    labels.push_back(domain.labels.y.index_select(0, domain.labels.loss));
   }
-  return answered(task, role, [&](const Domain&) { return counts; });
+  const torch::Tensor answer = answer_of(task, labels);
+  return answered(task, role, [&](const Domain&) { return answer; });
 }
 
 std::vector<DomainScore> own_constant_scores(const Task& task, Role role) {
-  std::map<std::string, torch::Tensor> counts;  // by group
+  std::map<std::string, std::vector<torch::Tensor>> labels;  // by group
   for (const Domain& domain : task.domains(role)) {
-    const torch::Tensor some = class_counts(domain, domain.labels.evaluate, task.classes);
-    torch::Tensor& all = counts[domain.group];
-    all = all.defined() ? all + some : some;
+    labels[domain.group].push_back(domain.labels.y.index_select(0, domain.labels.evaluate));
   }
-  return answered(task, role, [&](const Domain& domain) { return counts.at(domain.group); });
+  return answered(task, role,
+                  [&](const Domain& domain) { return answer_of(task, labels.at(domain.group)); });
 }
 
 std::vector<ConstantAnswer> constant_answers(const std::string& metric,
                                              const std::vector<DomainScore>& training,
                                              const std::vector<DomainScore>& own) {
   std::vector<ConstantAnswer> answers;
-  const bool alike = metric == to_string(MetricKind::roc_auc);
+  const auto kind = value_of<MetricKind>(metric);
+  const bool alike = kind == MetricKind::roc_auc || kind == MetricKind::average_precision;
+  const bool numbers =
+      kind == MetricKind::rmse || kind == MetricKind::mae || kind == MetricKind::r2;
   if (alike && !training.empty()) {
     answers.push_back(
         {"constant", "constant", "the same answer for all, whichever it is", training});
+  } else if (numbers && !training.empty()) {
+    answers.push_back({"constant", "train mean", "always the mean of training", training});
+    answers.push_back({"constant_own", "own mean", "always the test domain's own mean", own});
+    return answers;
   } else if (!training.empty()) {
     answers.push_back({"constant", "train majority", "always training's majority class", training});
   }

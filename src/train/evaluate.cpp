@@ -27,7 +27,8 @@ std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& lo
   }
   std::vector<GroupLogits> groups;
   for (const Parts& parts : all) {
-    groups.push_back({parts.name, torch::cat(parts.logits), torch::cat(parts.y)});
+    groups.push_back(
+        {parts.name, task.target_scale.restored(torch::cat(parts.logits)), torch::cat(parts.y)});
     if (torch::isnan(groups.back().logits).any().item<bool>()) {
       fail(ErrorKind::config, "the predictions for {} are not numbers: training has diverged; {}",
            parts.name, divergence_advice(task, ""));
@@ -41,7 +42,7 @@ std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& lo
 std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLogits>& groups) {
   std::vector<DomainScore> scores;
   for (const GroupLogits& group : groups) {
-    scores.push_back({group.name, score(metric, group.logits, group.y)});
+    scores.push_back({group.name, score(metric, group.logits, group.y), smaller_is_better(metric)});
   }
   return scores;
 }
@@ -82,6 +83,11 @@ double mean_score(const std::vector<DomainScore>& scores) {
 
 double min_score(const std::vector<DomainScore>& scores) {
   if (scores.empty()) return 0.0;
+  if (scores.front().error) {
+    double worst = scores.front().value;
+    for (const DomainScore& s : scores) worst = std::max(worst, s.value);
+    return worst;
+  }
   return std::min_element(
              scores.begin(), scores.end(),
              [](const DomainScore& a, const DomainScore& b) { return a.value < b.value; })

@@ -9,13 +9,16 @@
 
 namespace grm {
 
-/// The metric of one scored group (usually one domain), in percent.
+/// The metric of one scored group (usually one domain): percent, or an error in the units of the
+/// targets.
 struct DomainScore {
   std::string domain;
   double value;
+  bool error = false;  // less is better
 };
 
-/// The logits of the scored items of one group, and their labels.
+/// The logits of the scored items of one group (of a regression: in the units of the targets), and
+/// their labels.
 struct GroupLogits {
   std::string name;
   torch::Tensor logits, y;
@@ -36,6 +39,7 @@ using LogitsOf = std::function<torch::Tensor(const Domain&)>;
 std::vector<DomainScore> evaluate_logits(const Task& task, Role role, const LogitsOf& logits_of);
 
 double mean_score(const std::vector<DomainScore>& scores);
+/// The worst of them: the smallest, of errors the largest.
 double min_score(const std::vector<DomainScore>& scores);
 
 }  // namespace grm

@@ -34,7 +34,8 @@ std::vector<Answer> answers(Method& method, const Domain& domain,
   for (size_t k = 0; k < candidates.size(); ++k) {
     Answer a;
     a.item = candidates[k];
-    if (domain.labels.y.defined()) a.label = domain.labels.y[a.item].item<int64_t>();
+    if (domain.labels.y.defined() && domain.labels.y.dim() == 1)
+      a.label = domain.labels.y[a.item].item<int64_t>();
     a.predicted = classes.data_ptr<int64_t>()[k];
     const double* row = p.data_ptr<double>() + static_cast<int64_t>(k) * p.size(1);
     a.confidence = row[a.predicted];

@@ -240,7 +240,8 @@ ItemExplanation explain_item(Method& method, const std::string& name, const Doma
   }
   e.probabilities.assign(p.data_ptr<double>(), p.data_ptr<double>() + p.numel());
   e.predicted = predicted_class(logits.detach()).item<int64_t>();
-  if (domain.labels.y.defined()) e.label = domain.labels.y[item].item<int64_t>();
+  if (domain.labels.y.defined() && domain.labels.y.dim() == 1)
+    e.label = domain.labels.y[item].item<int64_t>();
   e.centre = g.centre;
   e.prior = g.prior;
   const torch::Tensor nodes = g.nodes.contiguous();

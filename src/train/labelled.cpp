@@ -36,9 +36,11 @@ void LabelledLogits::add(const Domain& domain, const torch::Tensor& items,
                          const torch::Tensor& logits) {
   unlabelled_ += items.numel();
   if (!domain.labels.y.defined() || !domain.labels.evaluate.defined()) return;
-  torch::Tensor counts = torch::zeros({domain.labels.y.numel()}, torch::kBool);
+  const torch::Tensor& y = domain.labels.y;
+  const torch::Tensor known = y.dim() == 2 ? y.isnan().all(1).logical_not() : y.ge(0);
+  torch::Tensor counts = torch::zeros({y.size(0)}, torch::kBool);
   counts.index_fill_(0, domain.labels.evaluate, true);
-  counts = counts.logical_and(domain.labels.y.ge(0)).index_select(0, items);
+  counts = counts.logical_and(known).index_select(0, items);
   const torch::Tensor rows = counts.nonzero().flatten();
   if (rows.numel() == 0) return;
   unlabelled_ -= rows.numel();

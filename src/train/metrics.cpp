@@ -92,15 +92,11 @@ F1Scores f1_scores(const torch::Tensor& predicted, const torch::Tensor& y, int64
   return result;
 }
 
-double score(LossKind loss, MetricKind metric, const torch::Tensor& outputs,
-             const torch::Tensor& y) {
-  const Target target = target_of(loss);
-  if (target == Target::multi_label) return multi_label_score(metric, outputs, y);
-  if (target == Target::regression) return regression_score(metric, outputs, y);
-  return score(metric, outputs, y);
-}
-
 double score(MetricKind metric, const torch::Tensor& logits, const torch::Tensor& y) {
+  const bool numbers =
+      metric == MetricKind::rmse || metric == MetricKind::mae || metric == MetricKind::r2;
+  if (numbers) return regression_score(metric, logits, y);
+  if (y.dim() == 2) return multi_label_score(metric, logits, y);
   switch (metric) {
     case MetricKind::accuracy:
     case MetricKind::micro_f1:  // the same for one class of several

@@ -23,10 +23,14 @@ struct F1Scores {
 };
 F1Scores f1_scores(const torch::Tensor& predicted, const torch::Tensor& y, int64_t classes);
 
+/// Of any target: y is [N] int64, or [N, tasks] (target_metrics.h), where outputs of a regression are
+/// in the units of the targets.
 double score(MetricKind metric, const torch::Tensor& logits, const torch::Tensor& y);
-/// The same for any target (target_metrics.h); outputs of a regression in the units of the targets.
-double score(LossKind loss, MetricKind metric, const torch::Tensor& outputs,
-             const torch::Tensor& y);
+
+inline double score(LossKind /*loss*/, MetricKind metric, const torch::Tensor& outputs,
+                    const torch::Tensor& y) {
+  return score(metric, outputs, y);
+}
 
 /// Smallest index of the largest entry of each row: [N] int64.
 torch::Tensor predicted_class(const torch::Tensor& logits);

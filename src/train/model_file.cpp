@@ -25,7 +25,8 @@ using nlohmann::json;
 // 1: weights, configuration, classes, features, metric, hashes.
 // 2: all that prediction needs without the training data.
 // 3: a digest of the whole, and the temperature of its probabilities.
-constexpr int64_t kModelFormat = 3;
+// 4: targets that are not classes, with the scale of those of a regression.
+constexpr int64_t kModelFormat = 4, kClassFormat = 3;
 constexpr int64_t kMostColumns = int64_t{1} << 31;
 const std::string kTrue = "true";                         // as TOML writes it
 const std::set<std::string> kNames = {"name", "preset"};  // keys of a method that are no options
@@ -100,6 +101,12 @@ void check_shape(const ModelAbout& about, const std::string& path) {
   const auto fits = [](const std::vector<std::string>& names, int64_t count) {
     return names.empty() || static_cast<int64_t>(names.size()) == count;
   };
+  const size_t scaled = about.target_scale.mean.size();
+  const bool regression = about.loss == LossKind::squared;
+  if (scaled != about.target_scale.deviation.size() ||
+      scaled != (regression ? static_cast<size_t>(about.classes) : 0)) {
+    fail(ErrorKind::data, "{}: damaged description: the scale of its targets does not fit", path);
+  }
   const double t = about.temperature;
   if (!(t >= kLeastTemperature && t <= kMostTemperature)) {
     fail(ErrorKind::data, "{}: damaged description: its temperature is {}, expected {} to {}", path,
@@ -136,6 +143,10 @@ ModelAbout read_about(const std::string& text, const std::string& path) {
       about.label_names = j.at("label_names").get<std::vector<std::string>>();
       about.feature_names = j.at("feature_names").get<std::vector<std::string>>();
       about.preprocessing = j.at("preprocessing");
+      if (j.contains("target_mean")) {
+        about.target_scale.mean = j.at("target_mean").get<std::vector<double>>();
+        about.target_scale.deviation = j.at("target_deviation").get<std::vector<double>>();
+      }
     }
   } catch (const json::exception& error) {
     fail(ErrorKind::data, "{}: damaged description: {}", path, error.what());
@@ -168,22 +179,27 @@ void write_model(const std::string& path, Method& method, const RunConfig& confi
   const TrainView view = task.train_view();
   io::TensorFile file;
   file.tensors = method.parameters().snapshot();
-  const json about = {{"format", kModelFormat},
-                      {"grm", GRM_VERSION},
-                      {"config", config.to_toml(seed)},
-                      {"seed", seed},
-                      {"epoch", epoch},
-                      {"temperature", temperature},
-                      {"level", to_string(view.level)},
-                      {"classes", view.classes},
-                      {"features", view.features},
-                      {"edge_features", view.edge_features},
-                      {"loss", to_string(task.loss)},
-                      {"metric", to_string(task.metric)},
-                      {"label_names", task.label_names},
-                      {"feature_names", task.feature_names},
-                      {"preprocessing", task.preprocessing},
-                      {"data_hashes", task.hashes}};
+  const bool classes = target_of(task.loss) == Target::classes;
+  json about = {{"format", classes ? kClassFormat : kModelFormat},
+                {"grm", GRM_VERSION},
+                {"config", config.to_toml(seed)},
+                {"seed", seed},
+                {"epoch", epoch},
+                {"temperature", temperature},
+                {"level", to_string(view.level)},
+                {"classes", view.classes},
+                {"features", view.features},
+                {"edge_features", view.edge_features},
+                {"loss", to_string(task.loss)},
+                {"metric", to_string(task.metric)},
+                {"label_names", task.label_names},
+                {"feature_names", task.feature_names},
+                {"preprocessing", task.preprocessing},
+                {"data_hashes", task.hashes}};
+  if (!task.target_scale.mean.empty()) {
+    about["target_mean"] = task.target_scale.mean;
+    about["target_deviation"] = task.target_scale.deviation;
+  }
   // Names of a user's labels and columns need not be UTF-8; a model is not lost over one.
   file.metadata["grm"] = json_text(about);
   file.metadata[kDigestEntry] = model_digest(file);

@@ -86,7 +86,7 @@ Graph Model::prepared(const Graph& graph) const {
          graph.x.width(), features());
   }
   const int64_t edge_features = has_columns(graph.edge_x) ? graph.edge_x.width() : 0;
-  if (sets && edge_features != about().edge_features) {
+  if (edge_features != about().edge_features && (sets || about().edge_features > 0)) {
     fail(ErrorKind::shape, "{}: {} features of edges came, the model was trained on {}", graph.name,
          edge_features, about().edge_features);
   }
@@ -109,14 +109,29 @@ Prediction Model::predict_prepared(const Graph& graph, const torch::Tensor& item
   } else {
     sampled = method_->sampled_probabilities(graph, items);
     if (sampled.defined()) sampled = sampled.cpu();
-    p.logits = sampled.defined() ? nn::log_mean(sampled) : method_->logits(graph, items).cpu();
+    p.logits = sampled.defined() ? nn::logits_of_samples(about().loss, sampled)
+                                 : method_->logits(graph, items).cpu();
   }
-  p.classes = predicted_class(p.logits);
-  p.probabilities = tempered_probabilities(p.logits, temperature_);
-  if (!torch::isfinite(p.probabilities).all().item<bool>()) {
+  const Target target = target_of(about().loss);
+  if (target == Target::classes) {
+    p.classes = predicted_class(p.logits);
+    p.probabilities = tempered_probabilities(p.logits, temperature_);
+  } else if (target == Target::multi_label) {
+    p.probabilities = torch::sigmoid(p.logits);
+  } else {
+    p.values = about().target_scale.restored(p.logits);
+  }
+  if (!torch::isfinite(p.values.defined() ? p.values : p.probabilities).all().item<bool>()) {
     fail(ErrorKind::data,
          "{}: its predictions for {} are not numbers: weights or features are too large",
          file_.path, graph.name);
+  }
+  if (target == Target::regression) return p;
+  if (target == Target::multi_label) {
+    const torch::Tensor yes = p.probabilities.to(torch::kFloat64);
+    p.entropy =
+        (torch::special_entr(yes) + torch::special_entr(1.0 - yes)).sum(1).to(torch::kFloat32);
+    return p;
   }
   p.entropy = torch::special_entr(p.probabilities.to(torch::kFloat64)).sum(1).to(torch::kFloat32);
   if (sampled.defined()) {

@@ -16,7 +16,22 @@ namespace {
 
 constexpr size_t kTextPiece = size_t{1} << 20;  // bytes handed on at a time
 
+// Where targets have no names, a single one is called "value".
+std::string output_name(const Model& model, int64_t c) {
+  const bool unnamed = model.about().label_names.empty() && model.classes() == 1;
+  return unnamed ? "value" : model.label(c);
+}
+
 std::string head(const Model& model) {
+  const Target target = target_of(model.about().loss);
+  if (target != Target::classes) {
+    const bool yes_no = target == Target::multi_label;
+    std::string columns = "domain,id";
+    for (int64_t c = 0; c < model.classes(); ++c) {
+      columns += "," + csv_cell((yes_no ? "p_" : "") + output_name(model, c));
+    }
+    return columns + (yes_no ? ",entropy\n" : "\n");
+  }
   std::string line = "domain,id,class,label";
   for (int64_t c = 0; c < model.classes(); ++c) line += "," + csv_cell("p_" + model.label(c));
   return line + ",spread,entropy\n";
@@ -27,16 +42,19 @@ void score_groups(const Model& model, const std::vector<GroupLogits>& groups,
                   PredictionSummary& summary) {
   const ModelAbout& about = model.about();
   for (const GroupLogits& group : groups) {
-    if (group.y.max().item<int64_t>() >= about.classes) {
+    const bool classes = group.y.dim() == 1;
+    if (classes && group.y.max().item<int64_t>() >= about.classes) {
       summary.notes.push_back(
           fmt::format("{}: not scored, a label is {} but the model knows the classes 0..{}",
                       group.name, group.y.max().item<int64_t>(), about.classes - 1));
       continue;
     }
     try {
-      const double value = score(about.metric, group.logits, group.y);
-      const double ece = reliability(group.logits, group.y, model.temperature()).ece;
-      summary.scores.push_back({group.name, group.y.numel(), value, ece});
+      const torch::Tensor outputs = about.target_scale.restored(group.logits);
+      const double value = score(about.metric, outputs, group.y);
+      const double ece =
+          classes ? reliability(group.logits, group.y, model.temperature()).ece : 0.0;
+      summary.scores.push_back({group.name, group.y.size(0), value, ece});
     } catch (const Error& error) {
       summary.notes.push_back(fmt::format("{}: not scored, {}", group.name, error.what()));
     }
@@ -52,6 +70,7 @@ class CsvWriter {
   }
 
   void add(const Domain& domain, const torch::Tensor& items, const Prediction& p) {
+    if (!p.classes.defined()) return add_outputs(domain, items, p);
     const torch::Tensor ids = items.contiguous(), probabilities = p.probabilities.contiguous();
     const int64_t* id = ids.data_ptr<int64_t>();
     const int64_t* chosen = p.classes.data_ptr<int64_t>();
@@ -61,9 +80,7 @@ class CsvWriter {
     const std::string name = csv_cell(domain.name);
     const auto out = std::back_inserter(text_);
     for (int64_t k = 0; k < ids.numel(); ++k) {
-      const std::string item = domain.item_names.empty()
-                                   ? std::to_string(id[k])
-                                   : csv_cell(domain.item_names.at(static_cast<size_t>(id[k])));
+      const std::string item = item_name(domain, id[k]);
       fmt::format_to(out, "{},{},{},{}", name, item, chosen[k],
                      labels_[static_cast<size_t>(chosen[k])]);
       for (int64_t c = 0; c < model_.classes(); ++c) {
@@ -76,6 +93,29 @@ class CsvWriter {
   }
 
  private:
+  static std::string item_name(const Domain& domain, int64_t id) {
+    return domain.item_names.empty() ? std::to_string(id)
+                                     : csv_cell(domain.item_names.at(static_cast<size_t>(id)));
+  }
+
+  // Targets that are not classes: a number for each.
+  void add_outputs(const Domain& domain, const torch::Tensor& items, const Prediction& p) {
+    const torch::Tensor ids = items.contiguous();
+    const torch::Tensor rows = (p.values.defined() ? p.values : p.probabilities).contiguous();
+    const std::string name = csv_cell(domain.name);
+    const auto out = std::back_inserter(text_);
+    for (int64_t k = 0; k < ids.numel(); ++k) {
+      fmt::format_to(out, "{},{}", name, item_name(domain, ids.data_ptr<int64_t>()[k]));
+      for (int64_t c = 0; c < rows.size(1); ++c) {
+        fmt::format_to(out, ",{}", rows.data_ptr<float>()[k * rows.size(1) + c]);
+      }
+      if (p.entropy.defined()) fmt::format_to(out, ",{}", p.entropy.data_ptr<float>()[k]);
+      text_ += '\n';
+      if (text_.size() >= kTextPiece) flush();
+    }
+    flush();
+  }
+
   void flush() {
     write_(text_);
     text_.clear();
@@ -99,9 +139,12 @@ PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
                                  const Prediction& p) {
     csv.add(domain, ids, p);
     labelled.add(domain, ids, p.logits);
-    count += torch::bincount(p.classes, {}, model.classes());
+    if (p.classes.defined()) count += torch::bincount(p.classes, {}, model.classes());
+    if (!p.classes.defined() && p.probabilities.defined()) count += p.logits.gt(0).sum(0);
     summary.items += ids.numel();
-    summary.mean_entropy += p.entropy.sum(torch::kFloat64).item<double>();
+    if (p.entropy.defined()) {
+      summary.mean_entropy += p.entropy.sum(torch::kFloat64).item<double>();
+    }
     if (p.spread.defined()) {
       summary.sampled = true;
       summary.mean_spread += p.spread.sum(torch::kFloat64).item<double>();
@@ -111,7 +154,9 @@ PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
   const auto items = static_cast<double>(std::max<int64_t>(summary.items, 1));
   summary.mean_entropy /= items;
   summary.mean_spread /= items;
-  summary.count.assign(count.data_ptr<int64_t>(), count.data_ptr<int64_t>() + count.numel());
+  if (target_of(model.about().loss) != Target::regression) {
+    summary.count.assign(count.data_ptr<int64_t>(), count.data_ptr<int64_t>() + count.numel());
+  }
   score_groups(model, labelled.groups(), summary);
   return summary;
 }

@@ -14,13 +14,18 @@ namespace {
 
 ordered_json scores_json(const std::vector<DomainScore>& scores) {
   ordered_json list = ordered_json::array();
-  for (const DomainScore& s : scores) list.push_back({{"domain", s.domain}, {"value", s.value}});
+  for (const DomainScore& s : scores) {
+    list.push_back({{"domain", s.domain}, {"value", s.value}});
+    if (s.error) list.back()["error"] = true;
+  }
   return list;
 }
 
 std::vector<DomainScore> scores_from(const ordered_json& list) {
   std::vector<DomainScore> scores;
-  for (const auto& s : list) scores.push_back({s.at("domain"), s.at("value")});
+  for (const auto& s : list) {
+    scores.push_back({s.at("domain"), s.at("value"), s.value("error", false)});
+  }
   return scores;
 }
 
@@ -32,6 +37,7 @@ std::string to_json_text(const RunRecord& record) {
     rules[rule] = {{"epoch", chosen.epoch},
                    {"validation", chosen.validation},
                    {"test", scores_json(chosen.test)}};
+    if (chosen.smaller_is_better) rules[rule]["smaller_is_better"] = true;
     if (std::isfinite(chosen.validation_loss)) {
       rules[rule]["validation_loss"] = chosen.validation_loss;
     }
@@ -67,7 +73,8 @@ RunRecord record_from_json(const std::string& text, const std::string& origin) {
     if (j.contains("constant_own")) record.constant_own = scores_from(j.at("constant_own"));
     for (const auto& [rule, c] : j.at("chosen").items()) {
       record.chosen[rule] = {whole_number(c, "epoch", origin), c.at("validation"),
-                             scores_from(c.at("test")), c.value("validation_loss", kNoLoss)};
+                             scores_from(c.at("test")), c.value("validation_loss", kNoLoss),
+                             c.value("smaller_is_better", false)};
     }
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: damaged run record: {}", origin, error.what());

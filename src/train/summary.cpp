@@ -37,7 +37,11 @@ Summary summarise(const std::vector<RunRecord>& runs, const std::string& rule) {
   }
   std::vector<double> means;
   for (const Summary::Row& row : summary.test) means.push_back(row.score.mean);
-  if (!means.empty()) summary.min = *std::min_element(means.begin(), means.end());
+  if (!means.empty()) {
+    const bool errors = runs.front().chosen.at(rule).test.front().error;
+    summary.min = errors ? *std::max_element(means.begin(), means.end())
+                         : *std::min_element(means.begin(), means.end());
+  }
   summary.avg = mean_std(means).mean;
   summary.validation = mean_std(validation);
   summary.min_per_run = mean_std(mins);

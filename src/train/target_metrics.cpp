@@ -6,6 +6,7 @@
 
 #include "grm/core/error.h"
 #include "train/metrics.h"
+#include "train/ranking.h"
 
 namespace grm {
 namespace {
@@ -70,27 +71,14 @@ double r2(const Column& column) {
 
 double average_precision_of_scores(const torch::Tensor& scores, const torch::Tensor& y) {
   const torch::Tensor s = scores.to(torch::kFloat64).contiguous();
-  const torch::Tensor truth = y.to(torch::kFloat64).contiguous();
-  const double *score = s.data_ptr<double>(), *label = truth.data_ptr<double>();
-  const int64_t n = s.numel();
-  ensure(std::none_of(score, score + n, [](double each) { return std::isnan(each); }),
-         "average_precision_of_scores: a score is not a number");
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
-  double found = 0.0, sum = 0.0;
-  for (int64_t begin = 0; begin < n;) {
-    int64_t end = begin;
-    double more = 0.0;
-    while (end < n && score[order[end]] == score[order[begin]]) more += label[order[end++]];
-    found += more;
-    sum += more * found / static_cast<double>(end);
-    begin = end;
+  const torch::Tensor truth = y.eq(1).to(torch::kUInt8).contiguous();
+  const Ranking ranking({s.data_ptr<double>(), s.data_ptr<double>() + s.numel()},
+                        {truth.data_ptr<uint8_t>(), truth.data_ptr<uint8_t>() + truth.numel()});
+  if (ranking.positives() == 0.0) {
+    fail(ErrorKind::data, "average precision needs a positive label, but none of {} is",
+         ranking.items());
   }
-  if (found == 0.0) {
-    fail(ErrorKind::data, "average precision needs a positive label, but none of {} is", n);
-  }
-  return 100.0 * sum / found;
+  return ranking.average_precision();
 }
 
 double multi_label_score(MetricKind metric, const torch::Tensor& outputs, const torch::Tensor& y) {

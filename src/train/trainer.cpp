@@ -151,19 +151,20 @@ class Run {
     state_.evaluate_seconds += evaluating.seconds();
     state_.history.push_back(std::move(e));
     // Keep the parameters of the epoch that the rule would choose if training ended here.
-    if (choose(config_.train.selection, state_.history) + 1 == state_.history.size()) {
+    if (choose(config_.train.selection, state_.history, errors()) + 1 == state_.history.size()) {
       state_.best = method_->parameters().snapshot();
       state_.best_epoch = epoch;
     }
     state_.stopped_early = stops_early(config_.train.stop, config_.train.patience,
-                                       config_.train.warm_up, state_.history);
+                                       config_.train.warm_up, state_.history, errors());
   }
 
   void report(int64_t epoch, const std::vector<LossTerm>& terms, bool evaluated) {
     EpochReport r{epoch, config_.train.epochs, terms, evaluated, 0.0, 0.0};
     if (!state_.history.empty()) {
       r.validation = state_.history.back().validation;
-      r.best_validation = state_.history[choose(Selection::val, state_.history)].validation;
+      r.best_validation =
+          state_.history[choose(Selection::val, state_.history, errors())].validation;
     }
     hooks_.on_epoch(r);
   }
@@ -199,9 +200,10 @@ class Run {
       record.constant = constant_scores(task_, Role::test);
       record.constant_own = own_constant_scores(task_, Role::test);
     }
-    if (config_.train.calibrate) record.calibration = calibrate(logits);
+    if (config_.train.calibrate && target_of(task_.loss) == Target::classes)
+      record.calibration = calibrate(logits);
     for (const Selection rule : all_values<Selection>()) {
-      const Evaluation& e = state_.history[choose(rule, state_.history)];
+      const Evaluation& e = state_.history[choose(rule, state_.history, errors())];
       std::vector<DomainScore> scores = test;
       if (rule != config_.train.selection) {
         if (config_.train.test != TestScoring::every) continue;
@@ -211,7 +213,7 @@ class Run {
         }
         for (size_t k = 0; k < scores.size(); ++k) scores[k].value = e.test[k];
       }
-      record.chosen[to_string(rule)] = {e.epoch, e.validation, scores, e.validation_loss};
+      record.chosen[to_string(rule)] = {e.epoch, e.validation, scores, e.validation_loss, errors()};
     }
   }
 
@@ -220,6 +222,8 @@ class Run {
     const std::vector<GroupLogits> validation = group_logits(*method_, task_, Role::validation);
     return calibration_of(fit_temperature(validation), validation, test);
   }
+
+  bool errors() const { return smaller_is_better(task_.metric); }
 
   static double device_peak_mib() {
     return static_cast<double>(device_memory(compute_device()).peak) / (1024.0 * 1024.0);

@@ -20,6 +20,7 @@ struct Chosen {
   double validation = 0.0;
   std::vector<DomainScore> test;
   double validation_loss = kNoLoss;  // older records lack it
+  bool smaller_is_better = false;    // the scores are errors
 };
 
 /// The result of one run, as kept in summary.json.

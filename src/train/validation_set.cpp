@@ -25,6 +25,10 @@ Task with_validation(const Task& task, ValidateOn rule) {
          "train.validate_on = {} takes the largest graphs of one training set; {} has no such set",
          to_string(rule), task.name);
   }
+  if (rule == ValidateOn::largest_of_class && target_of(task.loss) != Target::classes) {
+    fail(ErrorKind::config, "train.validate_on = {} is for classes, {} has {} targets",
+         to_string(rule), task.name, to_string(target_of(task.loss)));
+  }
   Task changed = task;
   Labels& training = changed.training.front().labels;
   const torch::Tensor sizes = changed.training.front().graph.parts.diff().contiguous();
@@ -34,7 +38,7 @@ Task with_validation(const Task& task, ValidateOn rule) {
   std::map<int64_t, std::vector<int64_t>> members;
   for (int64_t k = 0; k < trained.numel(); ++k) {
     const int64_t id = trained.data_ptr<int64_t>()[k];
-    members[rule == ValidateOn::largest ? 0 : labels.data_ptr<int64_t>()[id]].push_back(id);
+    members[rule == ValidateOn::largest ? 0 : labels[id].item<int64_t>()].push_back(id);
   }
   std::vector<int64_t> held_out, kept;
   for (auto& [label, ids] : members) {

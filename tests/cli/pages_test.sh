@@ -6,7 +6,7 @@ unset GRM_DATA
 mkdir bin
 ln -s "$(realpath "$grm")" bin/grm
 export PATH=$work/bin:$PATH
-for page in eval fit watch attributions inputs export; do
+for page in eval fit watch attributions inputs export targets; do
   [ -e "$source_dir/docs/$page.md" ] || continue
   mkdir -p "$page/blocks" "$page/home"
   awk -v folder="$page/blocks" '

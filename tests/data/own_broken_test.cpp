@@ -172,8 +172,49 @@ const std::vector<Broken>& broken_folders() {
        "dataset.toml:12:11: column 'age' is named twice", "in one of"},
       {"LabelAsAFeature", [] { return end("[columns]\nnumeric = [\"label\"]\n"); },
        "dataset.toml:11:12: column 'label' has a special meaning", "not features"},
-      {"EdgeFeaturesOfNodes", [] { return end("[edge_columns]\nnumeric = [\"w\"]\n"); },
-       "dataset.toml:11:11: edges have features at graph level only", "level = \"graph\""},
+      {"EdgeColumnThatIsNotThere", [] { return end("[edge_columns]\nnumeric = [\"w\"]\n"); },
+       "dataset.toml:11:12: ", "first line of the table"},
+      {"NegativeWeight",
+       [] {
+         Files files = end("[edge_columns]\nweight = \"w\"\n");
+         files["a/edges.csv"] = "source,target,w\nn1,n2,-1\n";
+         files["b/edges.csv"] = files["c/edges.csv"] = "source,target,w\nn1,n2,1\n";
+         return files;
+       },
+       "a/edges.csv:2:3: the weight '-1' is negative", "[edge_columns] numeric"},
+      {"UnknownSplit",
+       [] {
+         Files files = top("split = \"masks\"");
+         files["a/nodes.csv"] = "id,label,age,height,split\nn1,0,1,1,train\nn2,1,1,1,later\n";
+         files["a/edges.csv"] = "source,target\nn1,n2\n";
+         return files;
+       },
+       "a/nodes.csv:3:5: the split 'later' is unknown", "train, val or test"},
+      {"SplitByTimeWithoutMoments", [] { return top("split = \"time\""); },
+       "dataset.toml: split = \"time\" needs two moments", "until"},
+      {"MetricOfOtherTargets", [] { return toml("name = \"t\"\nmetric = \"rmse\"\n"); },
+       "dataset.toml:2:10: metric = \"rmse\" is unknown", "accuracy"},
+      {"ClassesOfARegression",
+       [] { return toml("name = \"t\"\ntarget = \"regression\"\nclasses = 3\n"); },
+       "dataset.toml:3:11: 'classes' is for classes, the target is regression", "targets"},
+      {"TextAsATarget",
+       [] {
+         Files files = toml(
+             "name = \"t\"\ntarget = \"regression\"\n[train]\ndomains = [\"a\"]\n[validation]\n"
+             "domains = [\"b\"]\n");
+         files["a/nodes.csv"] =
+             "id,label,age,height\nn1,high,1,10\nn2,1,3,20\nn3,0,5,30\nn4,1,7,40\n";
+         return files;
+       },
+       "a/nodes.csv:2:2: the target 'high' is not a number", "write a number"},
+      {"MultiLabelThatIsNeither",
+       [] {
+         Files files = toml(
+             "name = \"t\"\ntarget = \"multi-label\"\ntargets = [\"age\"]\n[train]\n"
+             "domains = [\"a\"]\n[validation]\ndomains = [\"b\"]\n");
+         return files;
+       },
+       "a/nodes.csv:3:3: the target '3' is neither 0 nor 1", "0 or 1"},
       {"LossForTwoClasses",
        [] {
          Files files = nodes_of_a("n1,0,1,1\nn2,1,2,2\nn3,2,3,3\nn4,2,3,3\n");

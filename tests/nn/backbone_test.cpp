@@ -70,7 +70,8 @@ TEST_P(EveryBackbone, ShapesAreThoseOfTheContractAndIsolatedNodesStayFinite) {
     for (Pass* pass : {&train, &evaluate}) {
       const BackboneOutput out = backbone->forward(input, *pass);
       EXPECT_EQ(out.logits.sizes(), at::IntArrayRef({7, 3}));
-      EXPECT_EQ(out.hidden.sizes(), at::IntArrayRef({7, GetParam() == BackboneKind::gat ? 8 : 4}));
+      const bool heads = GetParam() == BackboneKind::gat || GetParam() == BackboneKind::gatv2;
+      EXPECT_EQ(out.hidden.sizes(), at::IntArrayRef({7, heads ? 8 : 4}));
       EXPECT_TRUE(torch::isfinite(out.logits).all().item<bool>());
       if (pass->training()) out.logits.pow(2).sum().backward();
     }
@@ -168,7 +169,8 @@ TEST_P(EveryBackbone, EdgeWeightsAreTakenByGcnAndSageAndRefusedByName) {
   const AdjacencyPtr edges = small_graph();
   const torch::Tensor w = uniform({edges->nnz()}, 8, 0.5, 1.5);
   Pass pass = Pass::evaluate();
-  if (GetParam() == BackboneKind::gcn || GetParam() == BackboneKind::sage) {
+  if (GetParam() == BackboneKind::gcn || GetParam() == BackboneKind::sage ||
+      GetParam() == BackboneKind::gin) {
     const torch::Tensor ones = torch::ones_like(w);
     const torch::Tensor plain = backbone->forward({edges, small_features(), {}}, pass).logits;
     expect_close(backbone->forward({edges, small_features(), ones}, pass).logits, plain, 1e-12);
@@ -221,7 +223,7 @@ TEST(Backbone, OptionsAreDeclaredWithTheirDefaults) {
 /// Edge weights reach the layers that the option names: gradients of the weights by differences,
 /// and, for one layer, no influence of the weights unless the last layer is weighted.
 TEST(Backbone, WeightsReachTheLastLayerOnlyWhenAsked) {
-  for (const BackboneKind kind : {BackboneKind::gcn, BackboneKind::sage}) {
+  for (const BackboneKind kind : {BackboneKind::gcn, BackboneKind::sage, BackboneKind::gin}) {
     for (const Conv conv : {Conv::sum, Conv::kipf}) {
       for (const bool last : {false, true}) {
         ParameterSet set(Rng(2), torch::kFloat64);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checks.h"
+#include "nn/attention.h"
 #include "nn/convolutions.h"
 #include "support/golden.h"
 

@@ -6,6 +6,7 @@
 
 #include "checks.h"
 #include "grm/core/error.h"
+#include "nn/attention.h"
 #include "nn/convolutions.h"
 
 namespace grm::nn {

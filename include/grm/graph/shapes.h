@@ -10,10 +10,11 @@ namespace grm {
 /// A domain graph, or a set of graphs.
 struct GraphShape {
   double nodes = 0, edges = 0;
-  double sparse = 0;    // stored sparse feature entries
-  double dense = 0;     // dense feature columns
-  double features = 0;  // all columns
-  double items = 0;     // what is classified: nodes or graphs
+  double sparse = 0;         // stored sparse feature entries
+  double dense = 0;          // dense feature columns
+  double features = 0;       // all columns
+  double items = 0;          // what is classified: nodes or graphs
+  double edge_features = 0;  // columns of edges
 };
 GraphShape shape_of(const Graph& graph);
 /// A part of the graphs of a set, of mean size.

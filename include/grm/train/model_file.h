@@ -11,7 +11,8 @@
 namespace grm {
 
 /// What a model file says of itself besides the weights: all that is needed to use the model where
-/// its training data is not. Format 1 had no level, loss, names and preprocessing; its data sets
+/// its training data is not. Format 4 is that of models
+/// whose targets are not classes; others are written in format 3. Format 1 had no level, loss, names and preprocessing; its data sets
 /// were built-in ones, which tell the level.
 struct ModelAbout {
   int64_t format = 0;
@@ -28,6 +29,7 @@ struct ModelAbout {
   int64_t features = 0;
   int64_t edge_features = 0;
   LossKind loss = LossKind::softmax;
+  TargetScale target_scale;  // of regression
   MetricKind metric = MetricKind::accuracy;
   std::vector<std::string> label_names;    // by class; empty: 0, 1, 2, ...
   std::vector<std::string> feature_names;  // by column; empty: unnamed

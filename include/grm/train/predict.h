@@ -9,7 +9,9 @@
 
 namespace grm {
 
-/// What a model says of some items (nodes, or the graphs of a set), a row for each.
+/// What a model says of some items (nodes, or the graphs of a set), a row for each. Of multi-label
+/// targets `probabilities` are those of a yes to each task, and `entropy` is their sum over the tasks;
+/// of a regression there is nothing but logits and values.
 struct Prediction {
   torch::Tensor logits;         // [k, classes] float, before the temperature
   torch::Tensor classes;        // [k] int64, the most probable
@@ -18,8 +20,9 @@ struct Prediction {
   /// class; undefined if it does not sample.
   torch::Tensor spread;
   torch::Tensor entropy;  // [k] float: of the probabilities, in nats
+  torch::Tensor values;   // [k, targets] float: of a regression, in the units of the targets
 
-  int64_t items() const { return classes.defined() ? classes.numel() : 0; }
+  int64_t items() const { return logits.defined() ? logits.size(0) : 0; }
 };
 
 /// A trained model without its training data. Not for several threads at once.
@@ -87,13 +90,13 @@ std::vector<Asked> data_to_predict(const Model& model, const std::string& data,
 struct PredictionScore {
   std::string domain;
   int64_t labelled = 0;
-  double value = 0.0;  // percent
+  double value = 0.0;  // percent, or in the units of the targets
   double ece = 0.0;    // expected calibration error, percent
 };
 
 struct PredictionSummary {
   int64_t items = 0;
-  std::vector<int64_t> count;  // by class
+  std::vector<int64_t> count;  // by class; of multi-label targets: yeses by task
   bool sampled = false;        // whether there is a spread
   double mean_spread = 0.0;
   double mean_entropy = 0.0;
@@ -104,6 +107,8 @@ struct PredictionSummary {
 /// Predicts domain by domain (sets of graphs some thousand at a time) and hands the lines of a CSV
 /// file to `write`, the head first:
 ///   domain,id,class,label,p_<label> for each class,spread,entropy
+/// of multi-label targets: domain,id,p_<task> for each task,entropy; of a regression:
+/// domain,id,<target> for each target;
 /// with numbers that read back to the same bits. `progress` is told items done and in all.
 PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
                               const std::function<void(const std::string&)>& write,

@@ -34,7 +34,8 @@ size_t choose_by_validation(const std::vector<double>& validation,
 /// upper bound for analysis, never a result).
 enum class Selection { val, last, oracle };
 GRM_WORDS(Selection, "val", "last", "oracle")
-size_t choose(Selection rule, const std::vector<Evaluation>& history);
+/// `smaller`: the scores are errors, of which less is better.
+size_t choose(Selection rule, const std::vector<Evaluation>& history, bool smaller = false);
 
 /// Whether training stops early after this many evaluations. no_gain: the first of the best
 /// validation scores is `patience` evaluations old, whatever the losses. below_mean (LiSA): after
@@ -43,6 +44,6 @@ size_t choose(Selection rule, const std::vector<Evaluation>& history);
 enum class StopRule { no_gain, below_mean };
 GRM_WORDS(StopRule, "no_gain", "below_mean")
 bool stops_early(StopRule rule, int64_t patience, int64_t warm_up,
-                 const std::vector<Evaluation>& history);
+                 const std::vector<Evaluation>& history, bool smaller = false);
 
 }  // namespace grm

@@ -96,16 +96,21 @@ Domain assemble(const RawDomain& raw, const Preprocessing& preprocessing,
                                       may_be_sparse, unknown)
                         : ruled_arrays(raw.x, raw.x_sparse, preprocessing.columns, "x",
                                        may_be_sparse, unknown);
-  if (raw.level() == Level::node) {
+  const bool carry =
+      raw.edge_columns || !is_empty(raw.edge_x) || raw.weights.defined() || raw.truth.defined();
+  if (raw.level() == Level::node && !carry) {
     graph.edges = make_adjacency(raw.nodes, raw.nodes, raw.source, raw.target);
     if (preprocessing.undirected) graph.edges = symmetrised(*graph.edges);
     tell_unknown(raw.name, unknown, notes);
     return domain;
   }
   graph.parts = raw.parts;
+  const torch::Tensor parts = raw.level() == Level::graph
+                                  ? raw.parts
+                                  : torch::tensor({int64_t{0}, raw.nodes}, torch::kInt64);
   const PackedEdges packed = preprocessing.undirected
-                                 ? pack_both_ways(raw.parts, raw.source, raw.target)
-                                 : pack_edges(raw.parts, raw.source, raw.target);
+                                 ? pack_both_ways(parts, raw.source, raw.target)
+                                 : pack_edges(parts, raw.source, raw.target);
   graph.edges = packed.edges;
   const std::vector<ColumnRule>& edge_rules = preprocessing.edge_columns;
   const Features edge_x =

@@ -15,9 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Keys kTop = {"name",       "level",  "metric",  "loss",    "classes",       "labels",
-                   "undirected", "domain", "missing", "scale",   "edges_between", "train",
-                   "validation", "test",   "csv",     "columns", "edge_columns",  "groups"};
+const Keys kTop = {"name",       "level",   "metric",  "loss",    "classes",       "labels",
+                   "undirected", "domain",  "missing", "scale",   "edges_between", "train",
+                   "validation", "test",    "csv",     "columns", "edge_columns",  "groups",
+                   "target",     "targets", "split",   "until"};
 
 constexpr size_t kMostDomains = 10000;
 
@@ -45,6 +46,7 @@ class DescriptionReader : private TomlWords {
       }
     }
     read_csv_names(file);
+    read_split(file);
     read_columns(file, "columns", d_.columns);
     read_columns(file, "edge_columns", d_.edge_columns);
     read_roles(file, purpose);
@@ -71,15 +73,50 @@ class DescriptionReader : private TomlWords {
   }
 
   void read_target(const toml::table& file) {
-    const std::vector<MetricKind> metrics = metrics_of(target_of(d_.loss));
+    d_.target_place = choice(file, "target", d_.target);
     Keys known;
-    for (const MetricKind metric : metrics) known.push_back(to_string(metric));
+    for (const MetricKind metric : metrics_of(d_.target)) known.push_back(to_string(metric));
     std::string metric = known.front(), loss = to_string(d_.loss);
     d_.metric_place = choice(file, "metric", metric, known);
     d_.metric = value_of<MetricKind>(metric).value();
-    d_.loss_place = choice(file, "loss", loss,
-                           {to_string(LossKind::softmax), to_string(LossKind::binary_pair)});
-    d_.loss = value_of<LossKind>(loss).value();
+    if (d_.target == Target::classes) {
+      d_.loss_place = choice(file, "loss", loss,
+                             {to_string(LossKind::softmax), to_string(LossKind::binary_pair)});
+      d_.loss = value_of<LossKind>(loss).value();
+      if (const toml::node* node = file.get("targets")) {
+        wrong(*node, "'targets' names columns of other targets than classes",
+              "write target = \"multi-label\" or \"regression\", or remove it");
+      }
+      return;
+    }
+    for (const char* key : {"loss", "labels", "classes"}) {
+      if (const toml::node* node = file.get(key)) {
+        wrong(*node,
+              fmt::format("'{}' is for classes, the target is {}", key, to_string(d_.target)),
+              "remove it; 'targets' names what is predicted");
+      }
+    }
+    d_.loss = d_.target == Target::multi_label ? LossKind::multi_label : LossKind::squared;
+    std::unordered_set<std::string> seen;
+    for (const Word& word : words(file, "targets")) {
+      d_.csv.targets.push_back(word.text);
+      if (seen.insert(word.text).second) continue;
+      wrong(*file.get("targets"), fmt::format("the target '{}' is there twice", shown(word.text)),
+            "name each once");
+    }
+  }
+
+  void read_split(const toml::table& file) {
+    choice(file, "split", d_.split);
+    d_.until = words(file, "until");
+    if (d_.split == Split::time && d_.until.size() != 2) {
+      problems_.add(d_.problem(file.get("until") ? place_of(file.get("until")->source()) : Place{},
+                               "split = \"time\" needs two moments",
+                               "write until = [\"2019\", \"2020\"]: the last of training, and the "
+                               "last of validation"));
+    } else if (d_.split != Split::time && file.get("until")) {
+      wrong(*file.get("until"), "'until' is for split = \"time\"", "remove it");
+    }
   }
 
   void read_classes(const toml::table& file) {
@@ -119,7 +156,7 @@ class DescriptionReader : private TomlWords {
     CsvNames& csv = d_.csv;
     only(*in,
          {"nodes", "edges", "graphs", "features", "id", "label", "source", "target", "graph",
-          "separator"},
+          "separator", "split", "time"},
          "[csv]");
     for (const auto& [key, into] : {std::pair<const char*, std::string*>{"nodes", &csv.nodes},
                                     {"edges", &csv.edges},
@@ -136,6 +173,8 @@ class DescriptionReader : private TomlWords {
     text(*in, "source", csv.source);
     text(*in, "target", csv.target);
     text(*in, "graph", csv.graph);
+    text(*in, "split", csv.split);
+    text(*in, "time", csv.time);
     text(*in, "separator", csv.separator);
     if (csv.separator == "tab") csv.separator = "\t";
     if (csv.separator.size() != 1 || csv.separator == "\"" || csv.separator == "\n") {
@@ -166,13 +205,6 @@ class DescriptionReader : private TomlWords {
                                  "name it in one of numeric, categorical, ignore"));
       }
     }
-    if (edges && d_.level == Level::node && (!into.numeric.empty() || !into.categorical.empty())) {
-      wrong(*in->get(into.numeric.empty() ? "categorical" : "numeric"),
-            "edges have features at graph level only",
-            "remove [edge_columns], or write level = \"graph\"");
-      into.numeric.clear();
-      into.categorical.clear();
-    }
   }
 
   void read_roles(const toml::table& file, Purpose purpose) {
@@ -180,7 +212,9 @@ class DescriptionReader : private TomlWords {
                                     {"validation", Role::validation},
                                     {"test", Role::test}}) {
       const toml::table* in = section(file, key);
-      const bool needed = purpose == Purpose::training && role != Role::test;
+      // Where training domains are split, validation comes out of them.
+      const bool needed = purpose == Purpose::training && role != Role::test &&
+                          (role == Role::train || d_.split == Split::none);
       if (in) {
         only(*in, {"domains"}, fmt::format("[{}]", key));
         read_domains(*in, key, role);
@@ -193,7 +227,7 @@ class DescriptionReader : private TomlWords {
 
   void read_domains(const toml::table& in, const char* key, Role role) {
     const std::vector<Word> names = words(in, "domains");
-    if (names.empty() && role != Role::test &&
+    if (names.empty() && (role == Role::train || (role != Role::test && d_.split == Split::none)) &&
         (!in.get("domains") || in.get("domains")->is_array())) {
       problems_.add(d_.problem(place_of(in.source()), fmt::format("[{}] names no domain", key),
                                "write domains = [\"...\"]"));

@@ -39,12 +39,19 @@ struct CsvNames {
   std::string features;  // a table id,feature,value; empty: there is none
   std::string id = "id", label = "label", source = "source", target = "target", graph = "graph";
   std::string domain;  // one set of tables for all domains: the column that names the domain
+  std::string split = "split", time = "time";  // what splits a domain, where it is split
+  std::vector<std::string> targets;  // columns of targets that are not classes; none: `label`
   std::string separator = ",";
 };
 
 /// What becomes of edges between domains.
 enum class EdgesBetween { error, drop };
 GRM_WORDS(EdgesBetween, "error", "drop")
+
+/// Whether the items of a training domain are divided among training, validation and test: not at
+/// all, by masks of theirs (a column of words in tables), or by time.
+enum class Split { none, masks, time };
+GRM_WORDS(Split, "none", "masks", "time")
 
 /// dataset.toml, as it stands.
 struct Description {
@@ -54,8 +61,11 @@ struct Description {
   Level level = Level::node;
   MetricKind metric = MetricKind::accuracy;
   LossKind loss = LossKind::softmax;
-  Place metric_place, loss_place, classes_place;
-  int64_t classes = 0;  // 0: as the training labels say
+  Target target = Target::classes;
+  Place metric_place, loss_place, classes_place, target_place;
+  Split split = Split::none;
+  std::vector<Word> until;  // the last moments of training and of validation, with split = "time"
+  int64_t classes = 0;      // 0: as the training labels say
   std::vector<std::string> labels;
   bool undirected = false;
   std::string missing = "error";

@@ -35,7 +35,7 @@ class EdgeReader {
         weight_name.empty() ? -1 : file_.need(weight_name, "[edge_columns] weight");
     problems.stop_if_more_than(before);
     EdgeTable edges;
-    edges.has_weights = weight >= 0 && tables_.by_graph;
+    edges.has_weights = weight >= 0;
     ColumnReader columns(plan, file_, special_of_edges(context_.d), problems);
     file_.each_row([&](const io::CsvRow& row) {
       const std::string_view inside = graph < 0 ? "" : trimmed(row.columns[graph]);
@@ -48,11 +48,6 @@ class EdgeReader {
     });
     *edges.columns = columns.finish();
     tell_strays();
-    if (weight >= 0 && !tables_.by_graph) {
-      context_.problems.warn({file_.path(), 1, weight + 1,
-                              "edge weights are used at graph level only",
-                              "remove [edge_columns] weight"});
-    }
     return edges;
   }
 
@@ -87,10 +82,16 @@ class EdgeReader {
   float weight_at(const io::CsvRow& row, int64_t position) {
     const std::string_view cell = trimmed(row.columns[position]);
     double value = 1.0;
-    if (read_number(cell, value) == Number::ok) return static_cast<float>(value);
-    context_.problems.add({row.path, row.line, position + 1,
-                           fmt::format("the weight '{}' is not a finite number", shown(cell)),
-                           "every edge needs a weight"});
+    const bool number = read_number(cell, value) == Number::ok;
+    const bool negative = number && value < 0.0 && !tables_.by_graph;
+    if (number && !negative) return static_cast<float>(value);
+    context_.problems.add(
+        {row.path, row.line, position + 1,
+         fmt::format("the weight '{}' is {}", shown(cell),
+                     negative ? "negative" : "not a finite number"),
+         negative ? "weights of edges between nodes are 0 or more; a signed quantity is a feature: "
+                    "[edge_columns] numeric"
+                  : "every edge needs a weight"});
     return 1.0F;
   }
 

@@ -221,7 +221,7 @@ torch::Tensor class_numbers(const RawDomain& raw, const Classes& classes, Purpos
 }
 
 void set_labels(Domain& domain, const RawDomain& raw, torch::Tensor y) {
-  const torch::Tensor known = y.ge(0);
+  const torch::Tensor known = y.dim() == 2 ? y.isnan().all(1).logical_not() : y.ge(0);
   const auto counted = [&](const torch::Tensor& mask) {
     return torch::nonzero(mask.defined() ? mask.logical_and(known) : known).reshape({-1});
   };

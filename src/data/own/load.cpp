@@ -13,6 +13,7 @@
 #include "data/own/labels.h"
 #include "data/own/preprocessing.h"
 #include "data/own/read_all.h"
+#include "data/own/targets.h"
 
 namespace grm::own {
 namespace {
@@ -30,10 +31,12 @@ class Loader {
     const Reading reading = read_all(context, allow_missing);
     task_.missing = reading.left_out;
     const std::vector<const RawDomain*> training = reading.training();
-    const Classes classes = find_classes(d_, training, problems_);
+    const Classes classes = find_outputs(reading, training);
     std::vector<torch::Tensor> y;
     for (const ReadDomain& each : reading.domains) {
-      y.push_back(class_numbers(each.raw, classes, Purpose::training, problems_));
+      y.push_back(each.raw.targets.defined()
+                      ? each.raw.targets
+                      : class_numbers(each.raw, classes, Purpose::training, problems_));
     }
     problems_.stop_if_more_than(0);
     task_.classes = classes.count;
@@ -45,7 +48,8 @@ class Loader {
     }
     check_counted();
     problems_.stop_if_more_than(0);
-    note_unseen_classes();
+    if (d_.target == Target::regression) task_.target_scale = fit_scale(task_.training);
+    if (d_.target == Target::classes) note_unseen_classes();
     for (const Problem& warning : problems_.warnings()) task_.notes.push_back(warning.text());
     hash(d_.file);
     for (const std::string& path : reading.files) hash(path);
@@ -59,12 +63,32 @@ class Loader {
   }
 
  private:
+  // Classes, or tasks and their names.
+  Classes find_outputs(const Reading& reading, const std::vector<const RawDomain*>& training) {
+    if (d_.target == Target::classes) return find_classes(d_, training, problems_);
+    std::vector<const RawDomain*> all;
+    for (const ReadDomain& each : reading.domains) {
+      all.push_back(&each.raw);
+      if (each.raw.targets.defined()) continue;
+      problems_.add(
+          {each.raw.file, 0, 0,
+           fmt::format("domain '{}' has no {} targets", each.raw.name, to_string(d_.target)),
+           "write them as columns of nodes.csv or graphs.csv, or as y of an .npz file; a "
+           "libsvm file holds classes"});
+    }
+    Classes outputs;
+    outputs.count = find_tasks(d_, all, problems_);
+    outputs.names = reading.kind == "csv" ? target_columns(d_) : d_.csv.targets;
+    return outputs;
+  }
+
   Preprocessing fit(const Reading& reading, const Classes& classes) {
     Preprocessing p;
     p.kind = reading.kind;
     p.classes = classes.count;
     p.labels = classes.names;
     p.undirected = d_.undirected;
+    p.target = d_.target;
     p.edge_weights = reading.training().front()->weights.defined();
     const bool tables = reading.kind == "csv";
     const std::string scale = d_.scale.empty() ? (tables ? "standard" : "none") : d_.scale;
@@ -119,6 +143,23 @@ class Loader {
     domain.group = each.about.group;
     switch (each.about.role) {
       case Role::train:
+        if (d_.split != Split::none && !each.raw.role.defined()) {
+          const bool masks = d_.split == Split::masks;
+          problems_.add({each.raw.file, 0, 0,
+                         fmt::format("domain '{}' has nothing to be split by", domain.name),
+                         masks ? fmt::format("save train_mask, val_mask and test_mask, or write a "
+                                             "column '{}'; or write split = \"none\"",
+                                             d_.csv.split)
+                               : fmt::format("save an array time, or write a column '{}'; or write "
+                                             "split = \"none\"",
+                                             d_.csv.time)});
+        }
+        if (each.raw.role.defined()) {
+          SplitDomain split = split_domain(domain, each.raw.role);
+          domain = std::move(split.training);
+          for (Domain& part : split.validation) task_.validation.push_back(std::move(part));
+          for (Domain& part : split.test) task_.test.push_back(std::move(part));
+        }
         if (domain.labels.loss.numel() == 0) {
           problems_.add({each.raw.file, 0, 0,
                          fmt::format("training domain '{}' has no label that counts", domain.name),
@@ -138,16 +179,23 @@ class Loader {
       std::map<std::string, std::set<int64_t>> classes_of;
       for (const Domain& domain : task_.domains(role)) {
         std::set<int64_t>& seen = classes_of[domain.group];
+        if (d_.target != Target::classes) {
+          if (domain.labels.evaluate.numel() > 0) seen.insert({0, 1});
+          continue;
+        }
         const torch::Tensor y = domain.labels.y.index_select(0, domain.labels.evaluate);
         for (int64_t i = 0; i < y.numel(); ++i) seen.insert(y.data_ptr<int64_t>()[i]);
       }
       for (const auto& [group, seen] : classes_of) {
-        const bool one_class = task_.metric == MetricKind::roc_auc && seen.size() == 1;
+        const bool one_class =
+            (task_.metric == MetricKind::roc_auc && seen.size() == 1) ||
+            (task_.metric == MetricKind::average_precision && !seen.empty() && seen.count(1) == 0);
         if (!seen.empty() && !one_class) continue;
         const std::string whose = fmt::format("{} domain '{}'", to_string(role), group);
         problems_.add(d_.problem(
             place_of_group(group, role),
-            one_class ? whose + " holds one class, so roc_auc is undefined"
+            one_class ? fmt::format("{} holds one class, so {} is undefined", whose,
+                                    to_string(task_.metric))
                       : whose + " has no label that counts",
             one_class ? "choose another metric, or put it into a group with others: [groups]"
                       : "label some of it; what has no labels is for 'grm predict'"));

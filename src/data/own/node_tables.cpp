@@ -1,4 +1,7 @@
+#include <limits>
+
 #include "data/own/tables.h"
+#include "data/own/targets.h"
 
 namespace grm::own {
 namespace {
@@ -7,7 +10,8 @@ namespace {
 class NodeReader {
  public:
   NodeReader(const ReadContext& context, NodeTables& into)
-      : csv_(context.d.csv),
+      : d_(context.d),
+        csv_(context.d.csv),
         purpose_(context.purpose),
         problems_(context.problems),
         into_(into),
@@ -72,8 +76,19 @@ class NodeReader {
  private:
   // Unlabelled data is fine for prediction.
   void find_item_columns(const CsvFile& file) {
-    label_ = purpose_ == Purpose::training ? file.need(csv_.label, "[csv] label")
-                                           : file.find(csv_.label);
+    const bool training = purpose_ == Purpose::training;
+    if (d_.target == Target::classes) {
+      label_ = training ? file.need(csv_.label, "[csv] label") : file.find(csv_.label);
+    }
+    for (const std::string& name : target_columns(d_)) {
+      targets_.push_back(training
+                             ? file.need(name, csv_.targets.empty() ? "[csv] label" : "targets")
+                             : file.find(name));
+    }
+    into_.tasks = static_cast<int64_t>(targets_.size());
+    if (training && d_.split != Split::none) {
+      split_ = file.find(d_.split == Split::masks ? csv_.split : csv_.time);
+    }
     into_.labels->file = file.path();
     into_.labels->column = label_ + 1;
     if (shared_) domain_ = file.need(csv_.domain, "domain");
@@ -90,6 +105,8 @@ class NodeReader {
         labels.first_line.push_back(row.line);
       }
     }
+    for (const int64_t position : targets_) into_.targets.push_back(target_at(row, position));
+    if (split_ >= 0) into_.role_of_item.push_back(role_at(row));
     const std::string_view domain = domain_ < 0 ? "" : trimmed(row.columns[domain_]);
     if (domain_ >= 0 && is_missing(domain)) {
       problems_.add({row.path, row.line, domain_ + 1,
@@ -97,6 +114,45 @@ class NodeReader {
                      "name one, or remove the row"});
     }
     into_.domain_of_item.push_back(static_cast<int32_t>(into_.domains.add(domain)));
+  }
+
+  // NaN where nothing is known.
+  float target_at(const io::CsvRow& row, int64_t position) {
+    const std::string_view cell = position < 0 ? "" : trimmed(row.columns[position]);
+    if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
+    double value = 0.0;
+    const bool number = read_number(cell, value) == Number::ok;
+    if (number && (d_.target == Target::regression || value == 0.0 || value == 1.0)) {
+      return static_cast<float>(value);
+    }
+    if (!number && d_.target == Target::multi_label) {
+      if (cell == "yes" || cell == "true" || cell == "True") return 1.0F;
+      if (cell == "no" || cell == "false" || cell == "False") return 0.0F;
+    }
+    const bool yes_no = d_.target == Target::multi_label;
+    problems_.add({row.path, row.line, position + 1,
+                   fmt::format("the target '{}' is {}", shown(cell),
+                               yes_no ? "neither 0 nor 1" : "not a number that can be used"),
+                   yes_no ? "write 0 or 1 (no or yes), or nothing where it is not known"
+                          : "write a number, or nothing where it is not known"});
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+
+  // What an item is for: the word of its split, or what its time says.
+  int64_t role_at(const io::CsvRow& row) {
+    const std::string_view cell = trimmed(row.columns[split_]);
+    if (is_missing(cell)) return -1;
+    if (d_.split == Split::time) {
+      if (d_.until.size() != 2) return -1;  // told
+      return static_cast<int64_t>(role_of_time(cell, d_.until));
+    }
+    if (cell == "train") return static_cast<int64_t>(Role::train);
+    if (cell == "val" || cell == "validation") return static_cast<int64_t>(Role::validation);
+    if (cell == "test") return static_cast<int64_t>(Role::test);
+    problems_.add({row.path, row.line, split_ + 1,
+                   fmt::format("the split '{}' is unknown", shown(cell)),
+                   "write train, val or test, or nothing where the item counts for none"});
+    return -1;
   }
 
   // False unless the id is new.
@@ -124,6 +180,8 @@ class NodeReader {
     if (graph >= 0) return graph;
     if (!has_graphs && !name.empty()) {
       into_.labels->codes.push_back(-1);
+      into_.targets.insert(into_.targets.end(), targets_.size(),
+                           std::numeric_limits<float>::quiet_NaN());
       into_.domain_of_item.push_back(static_cast<int32_t>(into_.domains.add("")));
       return into_.graphs.add(name);
     }
@@ -133,12 +191,14 @@ class NodeReader {
     return -1;
   }
 
+  const Description& d_;
   const CsvNames& csv_;
   Purpose purpose_;
   Problems& problems_;
   NodeTables& into_;
   bool shared_;
-  int64_t label_ = -1, domain_ = -1;
+  int64_t label_ = -1, domain_ = -1, split_ = -1;
+  std::vector<int64_t> targets_;  // positions
 };
 
 }  // namespace
@@ -150,6 +210,9 @@ std::vector<std::string> special_of_nodes(const Description& d) {
   } else {
     names.push_back(d.csv.label);
     if (!d.csv.domain.empty()) names.push_back(d.csv.domain);
+    for (const std::string& target : d.csv.targets) names.push_back(target);
+    if (d.split == Split::masks) names.push_back(d.csv.split);
+    if (d.split == Split::time) names.push_back(d.csv.time);
   }
   return names;
 }

@@ -83,10 +83,11 @@ bool NpzArrays::fits(const std::string& name, int64_t dimensions) {
   if (dimensions == 2 && axes == 1) fix = "save array.reshape(-1, 1)";
   if (dimensions == 1 && axes == 2) fix = "save array.reshape(-1)";
   if (name == "y" && axes == 2 && array.shape[1] != 1) {
-    problem(fmt::format("array 'y' has the shape {}: several labels for one item are not supported",
-                        shape_text(array.shape)),
-            "where each row holds a single 1, save y.argmax(axis=1); else make a dataset for each "
-            "label, with y[:, k]");
+    problem(
+        fmt::format("array 'y' has the shape {}: several labels for one item",
+                    shape_text(array.shape)),
+        "write target = \"multi-label\" or \"regression\" in dataset.toml; where each row holds "
+        "a single 1, save y.argmax(axis=1)");
     return false;
   }
   problem(fmt::format("array '{}' has the shape {}, {} is needed", name, shape_text(array.shape),
@@ -174,6 +175,27 @@ torch::Tensor NpzArrays::labels(const std::string& name, int64_t size) {
     array = torch::nan_to_num(known, -1.0);
   }
   return array.to(torch::kInt64).clamp_min(-1).contiguous();
+}
+
+torch::Tensor NpzArrays::targets(const std::string& name, int64_t size, double most) {
+  const bool flat = archive_.has(name) && about(name).shape.size() == 1;
+  if (!need(name, flat ? 1 : 2, "save the targets as y [items] or [items, tasks]")) return {};
+  torch::Tensor y = find(name, flat ? 1 : 2).to(torch::kFloat32);
+  if (flat) y = y.unsqueeze(1);
+  if (y.size(0) != size || y.size(1) == 0) {
+    problem(fmt::format("array '{}' has {} rows and {} columns, {} rows are needed", name,
+                        y.size(0), y.size(1), size),
+            "every node or graph needs one row");
+    return {};
+  }
+  if (!check_values(name, y, true)) return {};
+  const torch::Tensor wrong = y.ne(0).logical_and(y.ne(1)).logical_and(~y.isnan());
+  if (most > 0.0 && wrong.any().item<bool>()) {
+    problem(fmt::format("{}[{}] is neither 0 nor 1", name, first_index(wrong)),
+            "a multi-label target is 0, 1 or NaN (not known)");
+    return {};
+  }
+  return y.contiguous();
 }
 
 bool NpzArrays::check_values(const std::string& name, const torch::Tensor& values,

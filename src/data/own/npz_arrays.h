@@ -33,6 +33,9 @@ class NpzArrays {
   torch::Tensor mask(const std::string& name, int64_t size);
   /// Labels: whole numbers, -1 for negative ones and NaN. [size]
   torch::Tensor labels(const std::string& name, int64_t size);
+  /// Targets [size, tasks] float, NaN: unknown; a single axis is one task. `most` 1: 0, 1 and NaN
+  /// are allowed, 0: any number.
+  torch::Tensor targets(const std::string& name, int64_t size, double most);
   /// <name>, <name>_indptr, _indices, _data, _width and _shift; `missing` as in dataset.toml: under
   /// "error" a NaN is a problem. Empty features where there are none, or on a problem. Dense
   /// columns that are zeros for the most part come as sparse ones behind those that the file holds

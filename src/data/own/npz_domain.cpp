@@ -1,7 +1,9 @@
 // One domain as NumPy and PyTorch Geometric users write it: edge_index, x, y and what goes with it.
 #include <algorithm>
+#include <cmath>
 
 #include "data/own/npz_arrays.h"
+#include "data/own/targets.h"
 
 namespace grm::own {
 namespace {
@@ -31,13 +33,11 @@ class NpzReader {
     for (const std::string& name : arrays_.unused()) {
       std::string why, fix = "leave it out, or put its columns into x";
       if (name == "train_mask" || name == "val_mask" || name == "test_mask") {
+        if (context_.purpose == Purpose::prediction || context_.d.split == Split::masks) continue;
         why = ": dataset.toml says what a domain is for, as a whole";
-        fix =
-            "save a file for each of training, validation and test; 'mask' tells which of its "
-            "items count";
-      } else if (name.rfind("edge_", 0) == 0 && !by_graph_) {
-        why = ": edges have features, weights and marks at graph level only";
-        fix = "leave it out, or put what it says of the nodes into x";
+        fix = "write split = \"masks\" in dataset.toml, so that they divide the domain";
+      } else if (name == "time" && context_.d.split == Split::time) {
+        continue;
       } else if (name == "y" || name == "mask" || name == "loss_mask" || name == "eval_mask") {
         if (context_.purpose == Purpose::prediction) continue;
       }
@@ -118,7 +118,6 @@ class NpzReader {
     raw_.target = plain[1].contiguous();
     if (raw_.nodes > 0) check_ends();
     const int64_t edges = raw_.source.numel();
-    if (!by_graph_) return;
     const int64_t before = context_.problems.count();
     raw_.edge_x = arrays_.features("edge_attr", context_.d.missing);
     const bool featured = raw_.edge_x.sparse || raw_.edge_x.dense.defined();
@@ -127,6 +126,13 @@ class NpzReader {
                       "every edge needs one row");
     }
     raw_.weights = arrays_.numbers("edge_weight", edges);
+    if (!by_graph_ && raw_.weights.defined() && raw_.weights.lt(0).any().item<bool>()) {
+      const int64_t at = torch::nonzero(raw_.weights.lt(0))[0].item<int64_t>();
+      arrays_.problem(fmt::format("edge_weight[{}] is {}, which is negative", at,
+                                  raw_.weights[at].item<double>()),
+                      "weights of edges between nodes are 0 or more; save a signed quantity as a "
+                      "column of edge_attr");
+    }
     const torch::Tensor truth = arrays_.mask("edge_truth", edges);
     if (truth.defined()) raw_.truth = truth.to(torch::kUInt8);
   }
@@ -167,9 +173,18 @@ class NpzReader {
   void read_labels() {
     const int64_t items = raw_.items();
     if (!arrays_.has("y") && context_.purpose == Purpose::prediction) return;
-    if (!arrays_.need("y", 1, "save the classes of the nodes or graphs as y")) return;
-    raw_.y = arrays_.labels("y", items);
-    if (!raw_.y.defined()) return;
+    const bool classes = context_.d.target == Target::classes;
+    if (classes) {
+      if (!arrays_.need("y", 1, "save the classes of the nodes or graphs as y")) return;
+      raw_.y = arrays_.labels("y", items);
+      if (!raw_.y.defined()) return;
+    } else {
+      raw_.targets =
+          arrays_.targets("y", items, context_.d.target == Target::multi_label ? 1.0 : 0.0);
+      if (!raw_.targets.defined()) return;
+    }
+    if (context_.purpose == Purpose::training) read_split(items);
+    const torch::Tensor unknown = classes ? raw_.y.lt(0) : raw_.targets.isnan().all(1);
     const torch::Tensor both = arrays_.mask("mask", items);
     raw_.loss_mask = arrays_.has("loss_mask") ? arrays_.mask("loss_mask", items) : both;
     raw_.eval_mask = arrays_.has("eval_mask") ? arrays_.mask("eval_mask", items) : both;
@@ -178,12 +193,56 @@ class NpzReader {
               &raw_.loss_mask, arrays_.has("loss_mask") ? "loss_mask" : "mask"},
           {&raw_.eval_mask, arrays_.has("eval_mask") ? "eval_mask" : "mask"}}) {
       if (!mask->defined() || (mask == &raw_.eval_mask && mask->is_same(raw_.loss_mask))) continue;
-      const torch::Tensor wrong = mask->logical_and(raw_.y.lt(0));
+      const torch::Tensor wrong = mask->logical_and(unknown);
       if (!wrong.any().item<bool>()) continue;
       arrays_.problem(
           fmt::format("{}[{}] is set, but y has no label there; {} such in all", name,
                       torch::nonzero(wrong)[0].item<int64_t>(), wrong.sum().item<int64_t>()),
           "clear the mask where y is negative or NaN");
+    }
+  }
+
+  // PyTorch Geometric's masks, or moments.
+  void read_split(int64_t items) {
+    if (context_.d.split == Split::masks && arrays_.has("train_mask")) {
+      torch::Tensor role = torch::full({items}, -1, torch::kInt64);
+      for (const auto& [name, kind] : {std::pair<const char*, Role>{"train_mask", Role::train},
+                                       {"val_mask", Role::validation},
+                                       {"test_mask", Role::test}}) {
+        if (kind == Role::test && !arrays_.has(name)) continue;
+        if (!arrays_.need(name, 1,
+                          "save it as PyTorch Geometric has it, or write split = \"none\"")) {
+          return;
+        }
+        const torch::Tensor mask = arrays_.mask(name, items);
+        if (!mask.defined()) return;
+        const torch::Tensor twice = mask.logical_and(role.ge(0));
+        if (twice.any().item<bool>()) {
+          return arrays_.problem(
+              fmt::format("{}[{}] is set, but another mask has the item, too; {} such in all", name,
+                          torch::nonzero(twice)[0].item<int64_t>(), twice.sum().item<int64_t>()),
+              "an item is for one of training, validation and test");
+        }
+        role.masked_fill_(mask, static_cast<int64_t>(kind));
+      }
+      raw_.role = role;
+    } else if (context_.d.split == Split::time && context_.d.until.size() == 2 &&
+               arrays_.has("time")) {
+      const torch::Tensor given = arrays_.find("time", 1);
+      if (!given.defined()) return;
+      if (given.numel() != items) {
+        return arrays_.problem(
+            fmt::format("array 'time' has {} entries, {} are needed", given.numel(), items),
+            "every node or graph needs one");
+      }
+      const torch::Tensor time = given.to(torch::kFloat64).contiguous();
+      raw_.role = torch::full({items}, -1, torch::kInt64);
+      for (int64_t i = 0; i < items; ++i) {
+        const double at = time.data_ptr<double>()[i];
+        if (std::isnan(at)) continue;  // for nothing
+        raw_.role.data_ptr<int64_t>()[i] =
+            static_cast<int64_t>(role_of_time(fmt::format("{}", at), context_.d.until));
+      }
     }
   }
 

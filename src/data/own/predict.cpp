@@ -56,6 +56,9 @@ Description describe(const std::string& path, Level level, const Preprocessing& 
     if (!names_domains(d, level, problems)) d.csv.domain.clear();
   }
   d.level = level;
+  d.target = model.target;
+  if (d.csv.targets.empty()) d.csv.targets = model.csv.targets;
+  d.split = Split::none;
   d.missing = "error";
   for (const ColumnRule& rule : model.columns) {
     if (rule.numeric) d.missing = rule.missing;
@@ -204,11 +207,16 @@ std::vector<Domain> load_for_prediction(const std::string& path, const std::stri
   std::vector<Domain> domains;
   for (own::RawDomain& raw : reader.read(path)) {
     if (!preprocessing.empty()) own::fit_weights(raw, model, problems);
+    if (level == Level::node && edge_features == 0) raw.edge_x = Features();
     own::check_widths(raw, model, features, edge_features, problems);
     domains.push_back(own::assemble(raw, model, notes));
-    own::set_labels(
-        domains.back(), raw,
-        own::class_numbers(raw, {model.classes, model.labels}, own::Purpose::prediction, problems));
+    if (model.target == Target::classes) {
+      own::set_labels(domains.back(), raw,
+                      own::class_numbers(raw, {model.classes, model.labels},
+                                         own::Purpose::prediction, problems));
+    } else if (raw.targets.defined() && raw.targets.size(1) == model.classes) {
+      own::set_labels(domains.back(), raw, raw.targets);
+    }
     for (const own::DomainName& domain : d.domains) {
       if (domain.name == raw.name) domains.back().group = domain.group;
     }

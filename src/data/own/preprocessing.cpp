@@ -80,6 +80,7 @@ std::string to_json(const Preprocessing& p) {
                        {"edge_weights", p.edge_weights},
                        {"columns", rules_json(p.columns)},
                        {"edge_columns", rules_json(p.edge_columns)}};
+  if (p.target != Target::classes) json["target"] = to_string(p.target);
   if (p.kind == "csv") {
     json["csv"] = {{"nodes", p.csv.nodes},   {"edges", p.csv.edges},
                    {"graphs", p.csv.graphs}, {"id", p.csv.id},
@@ -87,6 +88,7 @@ std::string to_json(const Preprocessing& p) {
                    {"target", p.csv.target}, {"graph", p.csv.graph},
                    {"domain", p.csv.domain}, {"separator", p.csv.separator}};
     if (!p.csv.features.empty()) json["csv"]["features"] = p.csv.features;
+    if (!p.csv.targets.empty()) json["csv"]["targets"] = p.csv.targets;
     json["edge_weight"] = p.edge_weight;
     json["ignore"] = p.ignore;
     json["ignore_others"] = p.ignore_others;
@@ -108,6 +110,11 @@ Preprocessing preprocessing_from_json(const std::string& text) {
     p.labels = json.at("labels").get<std::vector<std::string>>();
     p.undirected = json.at("undirected");
     p.edge_weights = json.at("edge_weights");
+    if (json.contains("target")) {
+      const auto target = value_of<Target>(json.at("target").get<std::string>());
+      if (!target) fail(ErrorKind::data, "damaged preprocessing: its target is unknown");
+      p.target = *target;
+    }
     p.columns = rules_from(json.at("columns"));
     p.edge_columns = rules_from(json.at("edge_columns"));
     if (p.kind != "csv") return p;
@@ -122,6 +129,7 @@ Preprocessing preprocessing_from_json(const std::string& text) {
     p.csv.target = csv.at("target");
     p.csv.graph = csv.at("graph");
     p.csv.domain = csv.at("domain");
+    if (csv.contains("targets")) p.csv.targets = csv.at("targets").get<std::vector<std::string>>();
     p.csv.separator = csv.at("separator");
     if (p.csv.separator.size() != 1) fail(ErrorKind::data, "damaged preprocessing: separator");
     p.edge_weight = json.at("edge_weight");

@@ -13,6 +13,7 @@ struct Preprocessing {
   int64_t classes = 0;       // 0: not known
   std::vector<std::string> labels;
   bool undirected = false;
+  Target target = Target::classes;
   bool edge_weights = false;             // training had them
   std::vector<ColumnRule> columns;       // csv: all features; npz: those of the dense part, if any
   std::vector<ColumnRule> edge_columns;  // likewise

@@ -39,7 +39,9 @@ struct RawDomain {
   std::shared_ptr<const LabelTexts> label_texts;
   torch::Tensor label_rows;            // [items] int64
   torch::Tensor y;                     // [items] int64, -1: unknown
+  torch::Tensor targets;               // [items, tasks] float, NaN: unknown; for other targets
   torch::Tensor loss_mask, eval_mask;  // [items] bool; undefined: every labelled item counts
+  torch::Tensor role;                  // [items] int64, where the domain is split: a Role, -1: none
   std::vector<std::string> item_names;
 
   Level level() const { return parts.defined() ? Level::graph : Level::node; }

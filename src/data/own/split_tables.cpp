@@ -85,7 +85,16 @@ std::vector<RawDomain> split_tables(const NodeTables& tables, const EdgeTable& e
     raw.source = tensor_of(source);
     raw.target = tensor_of(target);
     if (edges.has_weights) raw.weights = torch::tensor(weights, torch::kFloat32);
-    raw.label_texts = tables.labels;
+    if (tables.tasks > 0) {
+      raw.targets = torch::tensor(tables.targets, torch::kFloat32)
+                        .view({-1, tables.tasks})
+                        .index_select(0, tensor_of(share.items));
+    } else {
+      raw.label_texts = tables.labels;
+    }
+    if (!tables.role_of_item.empty()) {
+      raw.role = tensor_of(tables.role_of_item).index_select(0, tensor_of(share.items));
+    }
     raw.label_rows = tensor_of(share.items);
     const Names& names = tables.by_graph ? tables.graphs : tables.ids;
     for (const int64_t i : share.items) raw.item_names.push_back(names[i]);

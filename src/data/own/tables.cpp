@@ -75,9 +75,7 @@ void make_plans(const ReadContext& context, const std::string& folder, const Csv
   };
   if (nodes)
     tell(*nodes, of_nodes, "name them under [columns] as numeric or categorical, or under ignore");
-  tell(edges, of_edges,
-       d.level == Level::node ? "edges have features at graph level only; leave them out"
-                              : "name them under [edge_columns], or under its ignore");
+  tell(edges, of_edges, "name them under [edge_columns], or under its ignore");
 }
 
 // Which of the wanted domains every text of the domain column is.

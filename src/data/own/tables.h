@@ -12,6 +12,9 @@ struct NodeTables {
   Names domains;
   std::shared_ptr<Columns> columns = std::make_shared<Columns>();
   std::shared_ptr<LabelTexts> labels = std::make_shared<LabelTexts>();
+  std::vector<float> targets;           // of the items, one after the other: [items, tasks]
+  int64_t tasks = 0;                    // 0: the labels are classes
+  std::vector<int64_t> role_of_item;    // where domains are split
   std::vector<int32_t> domain_of_item;  // number of `domains`
   std::vector<int64_t> graph_of_node;   // graph level
   bool by_graph = false;

@@ -46,6 +46,7 @@ class Ciga final : public GraphMethod {
         options_(options),
         model_(set_, options.split, options.training.readout, options.hinge, view,
                SplitModel::Kind::ciga) {
+    require_classes(view, "ciga", "its contrast pairs graphs of equal classes");
     start_optimiser();
   }
 

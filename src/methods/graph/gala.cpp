@@ -57,6 +57,7 @@ class Gala final : public GraphMethod {
         options_(options),
         model_(set_, options.split, options.training.readout, options.hinge, view,
                SplitModel::Kind::gala) {
+    require_classes(view, "gala", "its assistant's answers are compared with classes");
     start_optimiser();
   }
 

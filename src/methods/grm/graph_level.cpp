@@ -74,7 +74,9 @@ class GraphGrm final : public Method {
         [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
           return classify(g, z, pass);
         },
-        [](const torch::Tensor& each) { return each.size(0) > 1 ? nn::log_mean(each) : each[0]; });
+        [this](const torch::Tensor& each) {
+          return each.size(0) > 1 ? nn::logits_of_samples(view_.loss.kind, each) : each[0];
+        });
   }
 
   torch::Tensor sampled_probabilities(const Graph& set, const torch::Tensor& items) override {
@@ -138,7 +140,7 @@ class GraphGrm final : public Method {
   // Class probabilities of a batch under one sample; its logits where there is one pass only.
   torch::Tensor classify(const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
     const torch::Tensor logits = model_.classify(g, z, /*with_kl=*/false, pass).logits;
-    return passes() > 1 ? nn::class_probabilities(logits) : logits;
+    return passes() > 1 ? nn::output_means(view_.loss.kind, logits) : logits;
   }
 
   // What `of` gives for the graphs `items` under each of S seeded samples of z (z = mu where S is

@@ -18,6 +18,7 @@
 #include "graph/device_nets.h"
 #include "graph/random.h"
 #include "grm/graph/device.h"
+#include "methods/backbone_method.h"
 #include "methods/device_predictions.h"
 #include "methods/grm/cost.h"
 #include "methods/grm/generated.h"
@@ -41,9 +42,12 @@ class Grm final : public Method {
         model_(set_, options, view.features, view.classes),
         optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw),
         on_device_(draws_on_device(options, set_.device())),
-        draws_targets_there_(on_device_ && !any_local(options, view)),
+        draws_targets_there_(on_device_ && !any_local(options, view) &&
+                             target_of(view.loss.kind) == Target::classes),
         steps_(set_.device(),
-               !options.own_encoder() && (options.scope == Scope::whole || draws_targets_there_)) {}
+               !options.own_encoder() && (options.scope == Scope::whole || draws_targets_there_)) {
+    tell_unread_edges(view, "grm, which generates weights of its own,", false, false);
+  }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
@@ -62,8 +66,9 @@ class Grm final : public Method {
   }
 
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
-    return by_batches(graph, nodes, [](const torch::Tensor& sampled) {
-      return sampled.size(0) == 1 ? sampled : nn::log_mean(sampled).unsqueeze(0);
+    return by_batches(graph, nodes, [this](const torch::Tensor& sampled) {
+      return sampled.size(0) == 1 ? sampled
+                                  : nn::logits_of_samples(view_.loss.kind, sampled).unsqueeze(0);
     })[0];
   }
 
@@ -268,7 +273,7 @@ class Grm final : public Method {
       const torch::Tensor eps = evaluation_noise(s, place, g.batch.rows());
       const torch::Tensor z = GrmModel::sample(q, eps);
       const torch::Tensor logits = model_.classify(g, z, /*with_kl=*/false, pass).logits;
-      each.push_back(samples > 1 ? nn::class_probabilities(logits) : logits);
+      each.push_back(samples > 1 ? nn::output_means(view_.loss.kind, logits) : logits);
     }
     return torch::stack(each);
   }
