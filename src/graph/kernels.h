@@ -171,4 +171,41 @@ template <class T>
 struct ego_pattern
     : CudaKernel<void(const EgoNets& nets, bool loops, const EgoPattern& pattern, T* kipf)> {};
 
+// --- sets of graphs ---
+// Batches with room for more (graph/padded.h says what stands behind the last node and the last pair).
+
+/// Graphs ids[0 .. graphs) of a set whose graph g has the nodes part[g] .. part[g + 1).
+struct ChosenGraphs {
+  const int64_t* part;
+  const int64_t* id;
+  int64_t graphs;
+  int64_t rows;  // of the batch: more than these graphs have nodes
+};
+
+/// node_offset [graphs + 1], and the node and the graph of each row.
+struct padded_rows : Kernel<void(const ChosenGraphs& chosen, int64_t* node_offset, int64_t* nodes,
+                                 int64_t* graph_of_node)> {};
+
+/// A pattern that is block-diagonal over the graphs, and room for the block of a batch.
+struct WholePattern {
+  const int64_t *in_offset, *out_offset, *out_edge;
+  const int32_t *in_index, *out_index;
+};
+struct PaddedPattern {
+  int64_t *in_offset, *out_offset;  // [rows + 1]
+  int32_t *in_index, *out_index;    // [entries]
+  int64_t *out_edge, *edge_id;
+  int64_t entries;
+};
+/// `entry_offset` [graphs + 1] receives the first entry of each graph.
+struct padded_pattern
+    : Kernel<void(const ChosenGraphs& chosen, const int64_t* node_offset, const int64_t* nodes,
+                  const int64_t* graph_of_node, const WholePattern& whole, int64_t* entry_offset,
+                  const PaddedPattern& block)> {};
+
+/// Row k of out [count, width] is row rows[k] of a sparse matrix (offset, index), zeros included. value:
+/// one number for each entry, null for ones.
+struct spread_rows : Kernel<void(const int64_t* offset, const int32_t* index, const float* value,
+                                 const int64_t* rows, int64_t count, int64_t width, float* out)> {};
+
 }  // namespace grm::kernels

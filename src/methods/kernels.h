@@ -44,6 +44,17 @@ struct group_weights
     : CudaKernel<void(const double* losses, int64_t groups, double eta, double* log_q, double* q)> {
 };
 
+// --- the best entries of each graph ---
+
+/// keep[e]: whether entry e is among the k highest scores of its graph, whose entries are offset[g] ..
+/// offset[g + 1); ties go to the lower e, and what is not a number comes last. k = share times the
+/// entries of the graph, rounded up or down, but at least `least` where there are as many. Entries
+/// behind the last graph are not kept.
+template <class T>
+struct top_entries
+    : CudaKernel<void(const T* score, const int64_t* offset, int64_t graphs, int64_t entries,
+                      double share, bool round_up, int64_t least, bool* keep)> {};
+
 // --- instance normalisation ---
 
 /// y = (x - mean) / sqrt(variance + eps) per column over the rows offset[g] .. offset[g + 1) of graph

@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 #include "nn/backbones.h"
 #include "nn/graph_layers.h"
 #include "ops/messages.h"
@@ -46,14 +47,15 @@ class LayerStack final : public GraphEncoder {
     torch::Tensor v, graphs;
     if (virtual_node_) {
       v = virtual_node_->start(input.node_offsets.numel() - 1);
-      graphs = graph_of_row(input.node_offsets, h.size(0));
+      graphs = input.graph_of_node.defined() ? input.graph_of_node
+                                             : graph_of_row(input.node_offsets, h.size(0));
     }
     for (size_t l = 0; l < layers_.size(); ++l) {
       const bool last = l + 1 == layers_.size();
       if (virtual_node_) h = h + ops::gather_rows(v, graphs);
       const torch::Tensor taken = h;
       h = layers_[l]->forward(h, messages, pass);
-      if (options_.batch_norm) h = norms_[l].forward(h, pass);
+      if (options_.batch_norm) h = norms_[l].forward(h, pass, input.counted);
       if (!last || options_.relu_last) h = torch::relu(h);
       h = pass.dropout(h, options_.dropout);
       if (virtual_node_ && !last) {
@@ -144,6 +146,32 @@ GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* ba
     input.edge_weights = set.edge_weights.index_select(0, picked.edge_ids);
   }
   if (batch) *batch = std::move(picked);
+  return input;
+}
+
+bool fits_padded_input(const Graph& set) {
+  constexpr int64_t kWidest = 4096;  // columns of a row that is mostly zeros
+  return set.x.sparse_width() <= kWidest && set.edge_x.sparse_width() <= kWidest;
+}
+
+GraphInput pick_padded_input(const Graph& set, const GraphRooms& rooms, int64_t room,
+                             const torch::Tensor& ids) {
+  const torch::Device device = ids.device();
+  const int64_t graphs = ids.numel();
+  const PaddedGraphs picked(on_device(set.parts, device), ids, rooms.rows(graphs, room));
+  GraphInput input;
+  torch::Tensor edge_ids;
+  input.edges = picked.pattern(set.edges->on(device), rooms.entries(0, graphs, room), &edge_ids);
+  input.node_offsets = picked.batch().node_offsets;
+  input.counted = picked.batch().counted;
+  input.graph_of_node = picked.batch().graph_of_node;
+  input.x = pick_dense_rows(set.x, picked.batch().nodes);
+  if (set.edge_x.sparse || set.edge_x.dense.defined()) {
+    input.edge_x = pick_dense_rows(set.edge_x, edge_ids);
+  }
+  if (set.edge_weights.defined()) {
+    input.edge_weights = on_device(set.edge_weights, device).index_select(0, edge_ids);
+  }
   return input;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/padded.h"
 #include "grm/core/options.h"
 #include "grm/graph/batch.h"
 #include "grm/nn/cost.h"
@@ -22,10 +23,18 @@ struct GraphInput {
   Features edge_x;             // nnz rows, or empty
   torch::Tensor edge_weights;  // [nnz], weights that belong to the data; undefined: all ones
   torch::Tensor mask;          // [nnz] in [0, 1], scales each message; undefined: all ones
+  // Batches with room for more rows than they have (graph/padded.h).
+  torch::Tensor counted;        // [1] int64: rows that belong to a graph; undefined: all
+  torch::Tensor graph_of_node;  // [N] int64; undefined: see node_offsets
 };
 
 /// The graphs `ids` of a packed set with their features. `batch` (optional) receives the batch.
 GraphInput pick_input(const Graph& set, const torch::Tensor& ids, GraphBatch* batch = nullptr);
+/// The same in a room of `rooms`, whose first pattern is the set's, with dense features, where `ids` lie.
+GraphInput pick_padded_input(const Graph& set, const GraphRooms& rooms, int64_t room,
+                             const torch::Tensor& ids);
+/// Whether features are narrow enough to be dense in such a batch.
+bool fits_padded_input(const Graph& set);
 
 enum class GraphLayerKind { gin, gcn, le, graph, arma };
 GRM_WORDS(GraphLayerKind, "gin", "gcn", "le", "graph", "arma")

@@ -71,7 +71,7 @@ torch::Tensor GinLayer::forward(const torch::Tensor& rows, const Messages& messa
   const torch::Tensor received =
       ops::relu_messages(messages.edges, messages.weights, rows, edge_rows(edge_table, messages));
   const torch::Tensor sum = torch::addcmul(rows + received, rows, eps);
-  return second.forward(torch::relu(norm.forward(first.forward(sum), pass)));
+  return second.forward(torch::relu(norm.forward(first.forward(sum), pass, messages.counted)));
 }
 
 OgbGcnLayer::OgbGcnLayer(ParameterSet& set, const std::string& name, int64_t in, int64_t out,

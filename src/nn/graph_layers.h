@@ -18,6 +18,7 @@ struct Messages {
   torch::Tensor weights;             // [nnz]; undefined: all ones
   torch::Tensor sums;                // [N, 1], le: sum of the weights of the pairs into a node
   torch::Tensor inverse_degree;      // [N, 1], gcn
+  torch::Tensor counted;             // as in GraphInput
 };
 
 class GraphLayer {

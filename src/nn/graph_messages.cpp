@@ -25,8 +25,21 @@ torch::Tensor product(const torch::Tensor& a, const torch::Tensor& b) {
   return b.defined() ? a * b : a;
 }
 
+// The same for a pattern that was made on a GPU.
+void source_normalisation_there(const Adjacency& edges, torch::Tensor& by_edge,
+                                torch::Tensor& by_node) {
+  const auto [source, target] = edge_list(edges);
+  const torch::Tensor inverse = 1.0 / (edges.out.offsets.diff() + 1).to(torch::kFloat64);
+  by_edge = torch::sqrt(inverse.index_select(0, target) * inverse.index_select(0, source));
+  by_node = inverse.unsqueeze(1);
+}
+
 // 1 / sqrt(d_i d_j) of every pair and 1 / d_i, d one more than the number of pairs leaving a node.
 void source_normalisation(const Adjacency& edges, torch::Tensor& by_edge, torch::Tensor& by_node) {
+  if (!edges.out.offsets.device().is_cpu()) {
+    source_normalisation_there(edges, by_edge, by_node);
+    return;
+  }
   const int64_t n = edges.rows();
   by_edge = torch::empty({edges.nnz()}, torch::kFloat64);
   by_node = torch::empty({n, 1}, torch::kFloat64);
@@ -50,6 +63,7 @@ Messages make_messages(GraphLayerKind kind, const GraphInput& input, torch::Dtyp
   const Adjacency& edges = *input.edges;
   Messages messages;
   messages.edges = input.edges;
+  messages.counted = input.counted;
   if (input.edge_x.sparse || input.edge_x.dense.defined()) messages.edge_x = &input.edge_x;
   const torch::Tensor mask = checked(input.mask, "a mask", edges, dtype, device);
   const torch::Tensor data = checked(input.edge_weights, "edge weights", edges, dtype, device);

@@ -15,7 +15,9 @@ constexpr double kNoWeight = 1e-6;  // beside a sum of gates that may be 0
 // With the largest entry of a graph taken out first, no exponential exceeds 1 and one of them is 1.
 torch::Tensor log_mean_exp(const torch::Tensor& offsets, const torch::Tensor& rows) {
   const torch::Tensor largest = ops::segment_max(offsets, rows.detach());
-  const torch::Tensor taken = rows - select_rows(largest, graph_of_row(offsets, rows.size(0)));
+  torch::Tensor taken = rows - select_rows(largest, graph_of_row(offsets, rows.size(0)));
+  // Rows behind the last graph have no largest entry of their own, and infinity would not stay there.
+  if (taken.is_cuda()) taken = taken.clamp_max(0.0);
   const torch::Tensor mean = ops::segment_mean(offsets, torch::exp(taken));
   const torch::Tensor empty = mean.eq(0).to(mean.scalar_type());  // a graph without rows
   return torch::log(mean + empty) + largest;
@@ -31,6 +33,11 @@ torch::Tensor logits_by(const GraphReadout& readout, const NodeRows& nodes, cons
 
 torch::Tensor graph_of_row(const torch::Tensor& node_offsets, int64_t rows) {
   const int64_t graphs = node_offsets.numel() - 1;
+  if (!node_offsets.device().is_cpu()) {  // where rows behind the last graph get its number
+    const torch::Tensor ends = node_offsets.slice(0, 1).contiguous();
+    return torch::searchsorted(ends, torch::arange(rows, ends.options()), false, /*right=*/true)
+        .clamp_max(graphs - 1);
+  }
   return torch::repeat_interleave(torch::arange(graphs, node_offsets.options()),
                                   node_offsets.slice(0, 1) - node_offsets.slice(0, 0, graphs),
                                   /*dim=*/0, rows);

@@ -164,6 +164,10 @@ variable_list generate(const Tensor& f, const Tensor& x, const GeneratedTiles& t
 
 }  // namespace
 
+int64_t most_generated_nodes() {
+  return kernels::kMaxGeneratedNodes;
+}
+
 GeneratedTiles generated_tiles(const Tensor& offsets) {
   const Tensor at = check_index("generated_tiles", "offsets", offsets);
   ensure(at.device().is_cpu() && at.numel() > 0, "generated_tiles: offsets on the host, from 0 on");

@@ -20,6 +20,9 @@ struct GeneratedTiles {
   int64_t most = 0;  // nodes of the largest graph
 };
 
+/// Nodes of the largest graph that one kernel of a GPU generates.
+int64_t most_generated_nodes();
+
 /// From offsets on the host.
 GeneratedTiles generated_tiles(const torch::Tensor& offsets);
 

@@ -9,6 +9,7 @@
 #include "devices.h"
 #include "graph/kernel_time.h"
 #include "grm/methods/method.h"
+#include "methods/small_graph_task.h"
 #include "methods/small_task.h"
 #include "nn/recorded_step.h"
 
@@ -21,7 +22,8 @@ using test::OnDevice;
 struct Case {
   std::string method, preset;
   std::vector<std::pair<std::string, std::string>> values;
-  int64_t steps;  // recorded steps of an epoch
+  int64_t steps;  // recorded steps of an epoch; 0: an epoch does more than its steps
+  Level level = Level::node;
 };
 
 Task two_domains() {
@@ -43,6 +45,24 @@ const std::vector<Case>& cases() {
       {"lisa", "", {}, 2},
       {"grm", "paper", {}, 1},
       {"grm", "best", {}, 1},
+      {"erm", "", {{"batch", "16"}}, 3, Level::graph},
+      {"erm",
+       "",
+       {{"batch", "16"}, {"layer", "gin"}, {"virtual_node", "true"}, {"dropout", "0.5"}},
+       3,
+       Level::graph},
+      {"erm",
+       "",
+       {{"batch", "16"}, {"layer", "gcn"}, {"pooling", "log-mean-exp"}},
+       3,
+       Level::graph},
+      {"dir", "", {{"batch", "16"}}, 3, Level::graph},
+      {"gil", "", {{"batch", "16"}}, 0, Level::graph},
+      {"ciga", "v2", {{"batch", "16"}}, 3, Level::graph},
+      {"gala", "", {{"batch", "16"}, {"assistant_epochs", "1"}, {"pe", "1"}}, 0, Level::graph},
+      {"grm", "paper", {{"batch", "16"}}, 3, Level::graph},
+      {"grm", "best", {{"batch", "16"}}, 3, Level::graph},
+      {"grm", "nodes", {{"batch", "16"}, {"presence_warm_up", "10"}}, 3, Level::graph},
   };
   return all;
 }
@@ -54,12 +74,18 @@ void PrintTo(const Case& each, std::ostream* out) {
 class Recorded : public testing::TestWithParam<Case> {
  protected:
   std::unique_ptr<Method> build() {
+    if (GetParam().level == Level::graph) {
+      return test::build_graph_method(GetParam().method, task_, GetParam().values, 3,
+                                      GetParam().preset);
+    }
     MethodChoice choice(GetParam().method, GetParam().preset);
     for (const auto& [key, value] : GetParam().values) choice.options().set("method", key, value);
     return choice.build(task_.train_view(), Rng(3));
   }
 
-  Task task_ = two_domains();
+  Task task_ = GetParam().level == Level::graph
+                   ? test::small_graph_task(LossKind::softmax, /*edge_columns=*/2)
+                   : two_domains();
 };
 
 TEST_P(Recorded, StepsGiveTheBitsOfTheSameStepsOneByOne) {
@@ -83,6 +109,7 @@ TEST_P(Recorded, StepsGiveTheBitsOfTheSameStepsOneByOne) {
 }
 
 TEST_P(Recorded, TheHostLaunchesAFewThingsAndWaitsOnce) {
+  if (GetParam().steps == 0) GTEST_SKIP() << "an epoch does more than its steps";
   const OnDevice here(gpu());
   const std::unique_ptr<Method> method = build();
   int64_t epoch = 0;

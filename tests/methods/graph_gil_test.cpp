@@ -115,6 +115,19 @@ TEST_F(GilPenalty, IsTheTraceOfTheVarianceOverEnvironments) {
   EXPECT_NEAR(gil::gradient_variance(g).item<double>(), expected, 1e-14);
 }
 
+// A row for every environment, empty ones included, counts as the rows of those that are there.
+TEST_F(GilPenalty, EnvironmentsWithoutMembersDoNotCount) {
+  const Tensor some = gil::environment_weights(environments_, torch::kFloat64);
+  const Tensor all = gil::weights_of_all(environments_, 6, torch::kFloat64);
+  const Tensor there = gil::present(all);
+  test::expect_close(all.index_select(0, there.nonzero().squeeze(1)), some, 0.0);
+  EXPECT_EQ(there.sum().item<double>(), static_cast<double>(some.size(0)));
+  const Tensor residuals = test::uniform({7, 2}, 4), inputs = test::uniform({7, 5}, 5);
+  EXPECT_NEAR(
+      gil::gradient_variance(gil::head_gradients(all, residuals, inputs), there).item<double>(),
+      gil::gradient_variance(gil::head_gradients(some, residuals, inputs)).item<double>(), 1e-14);
+}
+
 TEST_F(GilPenalty, HasTheGradientOfFiniteDifferences) {
   build(2);
   for (const LossKind kind : {LossKind::softmax, LossKind::binary_pair}) {

@@ -32,6 +32,9 @@ torch::Tensor edge_offsets(const nn::GraphInput& batch) {
 }
 
 torch::Tensor top_share(const torch::Tensor& scores, const nn::GraphInput& batch, double share) {
+  if (batch.counted.defined()) {
+    return top_edges_there(scores, *batch.edges, batch.node_offsets, share, false, 1);
+  }
   const torch::Tensor keep = top_edges(scores, batch.edges, batch.node_offsets, share, false);
   const torch::Tensor offsets = edge_offsets(batch), counts = offsets.diff();
   const torch::Tensor kept = ops::segment_sum(offsets, keep.to(torch::kFloat32));

@@ -14,13 +14,13 @@ torch::Tensor equal_pairs(const torch::Tensor& ids) {
 }
 
 torch::Tensor without_diagonal(const torch::Tensor& pairs) {
-  return pairs.logical_and(torch::eye(pairs.size(0), torch::kBool).logical_not());
+  return pairs.logical_and(torch::eye(pairs.size(0), pairs.options()).logical_not());
 }
 
 }  // namespace
 
 Pairs label_pairs(const torch::Tensor& y) {
-  const torch::Tensor all = torch::ones({y.numel(), y.numel()}, torch::kBool);
+  const torch::Tensor all = torch::ones({y.numel(), y.numel()}, y.options().dtype(torch::kBool));
   return {without_diagonal(equal_pairs(y)), without_diagonal(all)};
 }
 
@@ -31,12 +31,35 @@ Pairs assisted_pairs(const torch::Tensor& y, const torch::Tensor& tags) {
   pairs.positive = same_label.logical_and(same_tag.logical_not());
   // A member shares its label and its tag with itself, so neither set holds the diagonal.
   pairs.compared = same_label.logical_xor(same_tag);
+  if (y.is_cuda()) {  // the host does not wait for the answer
+    pairs.positive =
+        torch::where(pairs.positive.any(), pairs.positive, without_diagonal(same_label));
+    pairs.compared = torch::where(pairs.compared.any(), pairs.compared, label_pairs(y).compared);
+    return pairs;
+  }
   if (!pairs.positive.any().item<bool>()) pairs.positive = without_diagonal(same_label);
   if (!pairs.compared.any().item<bool>()) pairs.compared = label_pairs(y).compared;
   return pairs;
 }
 
+namespace {
+
+// The same without asking which rows have positives: the others count 0.
+torch::Tensor contrast_of_all(const torch::Tensor& u, const Pairs& pairs, double slack) {
+  const torch::Tensor products = torch::mm(u, u.t()), ones = torch::ones({}, u.options());
+  const torch::Tensor positive = pairs.positive.to(u.scalar_type());
+  const torch::Tensor compared = pairs.compared.to(u.scalar_type());
+  const torch::Tensor valid = pairs.positive.any(1), count = valid.sum().clamp_min(1);
+  const torch::Tensor attracted = (products * positive).sum(1) / positive.sum(1).clamp_min(1);
+  const torch::Tensor others = (torch::exp(products) * compared).sum(1) + slack;
+  const torch::Tensor normaliser = torch::log(torch::where(valid, others, ones));
+  return ((normaliser - attracted) * valid).sum() / count;
+}
+
+}  // namespace
+
 torch::Tensor contrast(const torch::Tensor& u, const Pairs& pairs, double slack) {
+  if (pairs.positive.is_cuda()) return contrast_of_all(u, pairs, slack);
   const torch::Tensor valid = pairs.positive.any(1).nonzero().squeeze(1);  // rows with positives
   if (valid.numel() == 0) return torch::zeros({}, u.options());
   const auto type = u.scalar_type();

@@ -133,12 +133,11 @@ class Dir final : public GraphMethod {
     const OptimiserOptions& o = options.training.optimiser;
     confounder_optimiser_.emplace(set_.with_prefix("confounder"), o.lr, o.weight_decay,
                                   o.decoupled());
+    start_steps(options.predictor.input_dropout);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    const double a = dir::schedule(options_.alpha, epoch - 1);
-    const double m = options_.cap_mean ? std::min(a, 1.0) : a;
-    return run_epoch(epoch, [&](TrainBatch& batch) { return step(batch, a, m); });
+    return run_epoch(epoch, [this](TrainBatch& batch) { return step(batch); });
   }
 
   std::vector<nn::Adam*> optimisers() override { return {&*optimiser_, &*confounder_optimiser_}; }
@@ -174,7 +173,16 @@ class Dir final : public GraphMethod {
     return readout_.read(part.input.node_offsets, predictor_->forward(part.input, pass));
   }
 
-  BatchLoss step(TrainBatch& batch, double a, double m) {
+  BatchLoss step(TrainBatch& batch) {
+    const auto weight = [&](bool capped) {
+      return batch.step
+          .number([this, capped](const nn::When& when) {
+            const double a = dir::schedule(options_.alpha, when.epoch - 1);
+            return capped ? std::min(a, 1.0) : a;
+          })
+          .to(set_.dtype());
+    };
+    const torch::Tensor a = weight(false), m = weight(options_.cap_mean);
     const Cut parts = extract(batch.input, batch.pass);
     const torch::Tensor causal = readout_.logits(
         represent(batch.input, parts.rows, parts.causal, parts.scores, batch.pass), causal_head_);

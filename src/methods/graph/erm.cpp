@@ -38,6 +38,7 @@ class Erm final : public GraphMethod {
               head_widths(options.encoder.hidden, options.head_layers, view.classes)) {
     start_readout(options.encoder.hidden);
     start_optimiser();
+    start_steps(options.encoder.input_dropout);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

@@ -59,6 +59,7 @@ class Gala final : public GraphMethod {
                SplitModel::Kind::gala) {
     require_classes(view, "gala", "its assistant's answers are compared with classes");
     start_optimiser();
+    start_steps(options.split.encoder.input_dropout);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
@@ -70,7 +71,8 @@ class Gala final : public GraphMethod {
       ids = items.repeat_interleave(counts_.index_select(0, items));
     }
     return run_epoch(
-        epoch, [this, settled](TrainBatch& batch) { return objective(batch, settled); }, ids);
+        epoch, [this, settled](TrainBatch& batch) { return objective(batch, settled); }, ids,
+        /*variant=*/settled ? 1 : 0);
   }
 
   std::map<std::string, torch::Tensor> training_state() const override {
@@ -109,7 +111,9 @@ class Gala final : public GraphMethod {
 
   BatchLoss objective(TrainBatch& batch, bool settled) {
     const auto contrast_of = [&](const torch::Tensor& rows) {
-      return contrast(rows, assisted_pairs(batch.y, tags_.index_select(0, batch.ids)), kSlack);
+      return contrast(
+          rows, assisted_pairs(batch.y, select_rows(to_place_of(tags_, batch.ids), batch.ids)),
+          kSlack);
     };
     return split_loss(model_, batch, view_.loss, settled ? options_.alpha : 0.0,
                       settled ? options_.hinge.beta : 0.0, contrast_of);

@@ -58,7 +58,21 @@ torch::Tensor head_gradients(const torch::Tensor& weights, const torch::Tensor& 
   return weighted.reshape({count * classes, n}).matmul(extended).view({count, classes, -1});
 }
 
-torch::Tensor gradient_variance(const torch::Tensor& gradients) {
+torch::Tensor weights_of_all(const torch::Tensor& environments, int64_t count, torch::Dtype dtype) {
+  const torch::Tensor names = torch::arange(count, environments.options());
+  const torch::Tensor member = environments.unsqueeze(0).eq(names.unsqueeze(1)).to(dtype);
+  return member / member.sum(1, true).clamp_min(1.0);
+}
+
+torch::Tensor present(const torch::Tensor& weights) {
+  return weights.gt(0.0).any(1).to(weights.scalar_type());
+}
+
+torch::Tensor gradient_variance(const torch::Tensor& gradients, const torch::Tensor& present) {
+  if (present.defined()) {
+    const torch::Tensor share = (present / present.sum()).view({-1, 1, 1});
+    return ((gradients - (gradients * share).sum(0, true)).square() * share).sum();
+  }
   return (gradients - gradients.mean(0, true)).square().sum() /
          static_cast<double>(gradients.size(0));
 }
@@ -134,18 +148,29 @@ class Gil final : public GraphMethod {
     last_ = nn::Linear(set_, "head.last", options.head_layers * width, view.classes);
     start_readout(width);
     start_optimiser();
+    start_steps(options.encoder.input_dropout);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    const torch::Tensor environments = infer_environments(epoch);
-    return run_epoch(epoch, [&](TrainBatch& batch) {
+    // Steps that are recorded read it in place.
+    const torch::Tensor found = infer_environments(epoch);
+    if (!environments_.defined()) environments_ = found.to(set_.device());
+    environments_.copy_(found);
+    return run_epoch(epoch, [this](TrainBatch& batch) {
       const auto [logits, inputs] = answer(batch.input, batch.pass);
-      const torch::Tensor weights = to_place_of(
-          gil::environment_weights(environments.index_select(0, batch.ids), logits.scalar_type()),
-          logits);
-      const torch::Tensor risk = weights.matmul(nn::row_losses(view_.loss, logits, batch.y)).mean();
-      const torch::Tensor penalty = gil::gradient_variance(
-          gil::head_gradients(weights, nn::loss_residuals(view_.loss, logits, batch.y), inputs));
+      const torch::Tensor losses = nn::row_losses(view_.loss, logits, batch.y);
+      const torch::Tensor e = select_rows(environments_, batch.ids);
+      // On a GPU the host does not know which environments a batch has.
+      const torch::Tensor weights =
+          batch.ids.is_cuda()
+              ? gil::weights_of_all(e, options_.environments, logits.scalar_type())
+              : to_place_of(gil::environment_weights(e, logits.scalar_type()), logits);
+      const torch::Tensor risks = weights.matmul(losses);
+      const torch::Tensor gradients =
+          gil::head_gradients(weights, nn::loss_residuals(view_.loss, logits, batch.y), inputs);
+      const torch::Tensor present = batch.ids.is_cuda() ? gil::present(weights) : torch::Tensor();
+      const torch::Tensor risk = present.defined() ? risks.sum() / present.sum() : risks.mean();
+      const torch::Tensor penalty = gil::gradient_variance(gradients, present);
       return BatchLoss{risk + options_.lambda * penalty,
                        {{"risk", risk}, {"gradient_variance", penalty}}};
     });
@@ -228,6 +253,7 @@ class Gil final : public GraphMethod {
 
   GilOptions options_;
   std::unique_ptr<nn::GraphEncoder> mask_, encoder_, variant_;
+  torch::Tensor environments_;  // [items] int64, of this epoch
   nn::Linear first_, last_;
 };
 

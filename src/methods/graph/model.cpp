@@ -6,6 +6,7 @@
 
 #include "core/stages.h"
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 #include "nn/input_gradient.h"
 
 namespace grm::graph_level {
@@ -79,15 +80,38 @@ void GraphMethod::start_optimiser(const nn::ParameterSet::Named& parameters) {
   optimiser_.emplace(parameters, o.lr, o.weight_decay, o.decoupled());
 }
 
+void GraphMethod::start_steps(double input_dropout) {
+  if (view_.training.empty()) return;
+  // Dropout of sparse features draws a number for each that is stored, not for each column.
+  const bool drops = input_dropout > 0.0 && training().graph.x.sparse;
+  cuts_there_ = !drops && fits_padded(training().graph);
+  if (cuts_there_) rooms_ = GraphRooms(training().graph.parts, {training().graph.edges.get()});
+  steps_.emplace(set_.device(), cuts_there_);
+}
+
+bool GraphMethod::fits_padded(const Graph& set) const {
+  if (!set_.device().is_cuda() || set.items() == 0 || !nn::fits_padded_input(set)) return false;
+  // The best edges of a graph are found by comparing each with each.
+  constexpr int64_t kMostEdges = 8192;
+  return GraphRooms(set.parts, {set.edges.get()}).most_entries(0) <= kMostEdges;
+}
+
 torch::Tensor GraphMethod::by_chunks(
     const Graph& set, const torch::Tensor& items,
-    const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const {
+    const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch,
+    bool padded) const {
   const nn::Evaluating evaluating;
+  GraphRooms rooms;
+  if (padded) rooms = GraphRooms(set.parts, {set.edges.get()});
   std::vector<torch::Tensor> parts;
   for (int64_t first = 0; first < items.numel(); first += kEvaluated) {
-    const int64_t end = std::min(items.numel(), first + kEvaluated);
+    const torch::Tensor ids = items.slice(0, first, std::min(items.numel(), first + kEvaluated));
     nn::Pass pass = nn::Pass::evaluate();
-    const torch::Tensor part = of_batch(nn::pick_input(set, items.slice(0, first, end)), pass);
+    const torch::Tensor part = of_batch(
+        padded
+            ? nn::pick_padded_input(set, rooms, rooms.room_of(ids), on_device(ids, set_.device()))
+            : nn::pick_input(set, ids),
+        pass);
     if (!part.defined()) return {};
     parts.push_back(part);
   }
@@ -96,55 +120,98 @@ torch::Tensor GraphMethod::by_chunks(
 
 torch::Tensor GraphMethod::logits(const Graph& set, const torch::Tensor& items) {
   if (items.numel() == 0) return torch::empty({0, view_.classes}, torch::kFloat32);
-  return by_chunks(set, items, [this](const nn::GraphInput& batch, nn::Pass& pass) {
-    return batch_logits(batch, pass);
-  });
+  const bool padded = fits_padded(set) && !nn::InputGradient::wanted();
+  const auto predict = [&] {
+    return by_chunks(
+        set, items,
+        [this](const nn::GraphInput& batch, nn::Pass& pass) { return batch_logits(batch, pass); },
+        padded);
+  };
+  const nn::Evaluating evaluating;
+  return padded ? predictions_.get(set, items, set_.device(), predict) : predict();
 }
 
 torch::Tensor GraphMethod::edge_scores(const Graph& set, const torch::Tensor& items) {
-  return by_chunks(set, items, [this](const nn::GraphInput& batch, nn::Pass& pass) {
-    return batch_edge_scores(batch, pass);
-  });
+  return by_chunks(
+      set, items,
+      [this](const nn::GraphInput& batch, nn::Pass& pass) {
+        return batch_edge_scores(batch, pass);
+      },
+      /*padded=*/false);
+}
+
+TrainBatch GraphMethod::make_batch(nn::Step& step, int64_t room) const {
+  const Labels& labels = training().labels;
+  const torch::Tensor ids =
+      step.indices([this](const nn::When& when) { return batches_[when.step]; });
+  return {cuts_there_ ? nn::pick_padded_input(training().graph, rooms_, room, ids)
+                      : nn::pick_input(training().graph, batches_[step.when().step]),
+          ids, to_place_of(labels.y, ids).index_select(0, ids),
+          step.pass([this](const nn::When& when) {
+            return rng_.stream("dropout", when.epoch, when.step);
+          }),
+          step};
+}
+
+void GraphMethod::train_step(nn::Step& step, int64_t room,
+                             const std::function<BatchLoss(TrainBatch&)>& objective) {
+  const bool accumulate = training_options_.accumulate;
+  const double share = 1.0 / static_cast<double>(batches_.size());
+  TrainBatch batch = make_batch(step, room);
+  const Stage forward("classify");
+  const BatchLoss loss = objective(batch);
+  if (!accumulate) {
+    for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
+  }
+  const Stage stage("backward");
+  (accumulate ? loss.total * share : loss.total).backward();
+  if (!accumulate) {
+    for (nn::Adam* optimiser : optimisers()) step.take(*optimiser);
+  }
+  names_ = {"total"};
+  std::vector<torch::Tensor> values = {loss.total};
+  for (const BatchTerm& term : loss.terms) {
+    names_.push_back(term.name);
+    values.push_back(term.value);
+  }
+  step.report(values);
+}
+
+// Steps that are recorded add to gradients that stay where they are.
+void GraphMethod::start_sums() {
+  if (!set_.device().is_cuda()) {
+    for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
+    return;
+  }
+  for (const auto& [name, parameter] : set_.parameters()) {
+    if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+  }
 }
 
 std::vector<LossTerm> GraphMethod::run_epoch(int64_t epoch,
                                              const std::function<BatchLoss(TrainBatch&)>& objective,
-                                             const torch::Tensor& ids) {
-  const Labels& labels = training().labels;
-  const std::vector<torch::Tensor> batches = epoch_batches(
-      ids.defined() ? ids : labels.loss, training_options_.batch, rng_.stream("batches", epoch));
+                                             const torch::Tensor& ids, int64_t variant) {
+  ensure(steps_.has_value(), "run_epoch: start_steps() was not called");
+  batches_ = epoch_batches(ids.defined() ? ids : training().labels.loss, training_options_.batch,
+                           rng_.stream("batches", epoch));
   const bool accumulate = training_options_.accumulate;
-  const double share = 1.0 / static_cast<double>(batches.size());
-  std::vector<std::string> names = {"total"};
-  std::vector<torch::Tensor> values;  // of the first batch, of the second, ...
-  const auto zero = [this] {
-    for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
-  };
-  const auto step = [this] {
-    for (nn::Adam* optimiser : optimisers()) optimiser->step();
-  };
-  zero();
-  for (size_t k = 0; k < batches.size(); ++k) {
-    TrainBatch batch{nn::pick_input(training().graph, batches[k]), batches[k],
-                     labels.y.index_select(0, batches[k]),
-                     nn::Pass::train(rng_.stream("dropout", epoch, k))};
-    const Stage forward("classify");
-    const BatchLoss loss = objective(batch);
-    if (!accumulate) zero();
-    const Stage stage("backward");
-    (accumulate ? loss.total * share : loss.total).backward();
-    if (!accumulate) step();
-    values.push_back(loss.total.detach());
-    for (const BatchTerm& term : loss.terms) {
-      if (k == 0) names.push_back(term.name);
-      values.push_back(term.value.detach());
-    }
+  const auto count = static_cast<int64_t>(batches_.size());
+  if (accumulate) start_sums();
+  for (size_t k = 0; k < batches_.size(); ++k) {
+    const int64_t room = cuts_there_ ? rooms_.room_of(batches_[k]) : 0;
+    steps_->run({epoch, static_cast<int64_t>(k)},
+                [&](nn::Step& step) { train_step(step, room, objective); },
+                {batches_[k].numel(), room, variant, accumulate ? count : 0});
   }
-  if (accumulate) step();
+  for (nn::Adam* optimiser : optimisers()) {
+    if (accumulate) optimiser->step();
+  }
   std::vector<LossTerm> sums;
-  for (const std::string& name : names) sums.push_back({name, 0.0});
-  const std::vector<double> read = read_scalars(values);
-  for (size_t k = 0; k < read.size(); ++k) sums[k % sums.size()].value += read[k] * share;
+  for (const std::string& name : names_) sums.push_back({name, 0.0});
+  const double share = 1.0 / static_cast<double>(batches_.size());
+  for (const std::vector<double>& values : steps_->read()) {
+    for (size_t k = 0; k < values.size(); ++k) sums[k].value += values[k] * share;
+  }
   return sums;
 }
 

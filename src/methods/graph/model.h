@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "methods/backbone_method.h"
+#include "methods/device_predictions.h"
 #include "methods/graph/batches.h"
+#include "nn/recorded_step.h"
 
 namespace grm::graph_level {
 
@@ -39,12 +41,14 @@ struct GraphMethodOptions : MethodOptions {
 /// Widths of a head: {in, classes}, or {in, 2 in, classes} with `layers` = 2.
 std::vector<int64_t> head_widths(int64_t in, int64_t layers, int64_t classes);
 
-/// The graphs of one training step.
+/// The graphs of one training step. On a GPU all of it lies there, with room for more rows than there
+/// are.
 struct TrainBatch {
   nn::GraphInput input;
   torch::Tensor ids;  // [B] int64: graphs of the training set
   torch::Tensor y;    // [B] int64
-  nn::Pass pass;      // training mode, with the dropout stream of this step
+  nn::Pass& pass;     // training mode, with the dropout stream of this step
+  nn::Step& step;     // for what differs from step to step besides
 };
 
 /// A part of a step's loss, for the record. It is read when the epoch is over, so that no step
@@ -61,11 +65,12 @@ struct BatchLoss {
 };
 
 /// A method on one training set of graphs. The subclass creates its networks in set_, then calls
-/// start_readout() and start_optimiser(), and trains with run_epoch().
+/// start_readout(), start_optimiser() and start_steps(), and trains with run_epoch().
 class GraphMethod : public Method {
  public:
   torch::Tensor logits(const Graph& set, const torch::Tensor& items) override;
   torch::Tensor edge_scores(const Graph& set, const torch::Tensor& items) override;
+  void forget_graphs() override { predictions_.forget(); }
   nn::ParameterSet& parameters() override { return set_; }
   std::vector<nn::Adam*> optimisers() override { return {&*optimiser_}; }
 
@@ -82,19 +87,30 @@ class GraphMethod : public Method {
   /// Adam over `parameters` (of set_) with the shared options.
   void start_optimiser(const nn::ParameterSet::Named& parameters);
   void start_optimiser() { start_optimiser(set_.parameters()); }
+  /// Allows steps to be recorded on a GPU. `input_dropout`: that of the encoder of raw features.
+  void start_steps(double input_dropout);
 
   /// Goes over the training graphs once, `ids` of them where given (they may repeat). All
   /// optimisers() step after every batch, or once at the end on the mean of the batches' losses
-  /// (`accumulate`). Returns "total" and the terms, averaged over batches.
+  /// (`accumulate`). Returns "total" and the terms, averaged over batches. The objective of a step
+  /// that is recorded runs a few times and is then repeated: what changes beside the batch comes from
+  /// TrainBatch::step or stands in tensors that stay where they are. `variant` names the objective
+  /// where there are several.
   std::vector<LossTerm> run_epoch(int64_t epoch,
                                   const std::function<BatchLoss(TrainBatch&)>& objective,
-                                  const torch::Tensor& ids = {});
+                                  const torch::Tensor& ids = {}, int64_t variant = 0);
 
   /// The rows that `of_batch` gives for the graphs `items`, in evaluation mode, some hundred graphs
   /// at a time. Undefined where it gives nothing.
   torch::Tensor by_chunks(
       const Graph& set, const torch::Tensor& items,
-      const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const;
+      const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch,
+      bool padded) const;
+  torch::Tensor by_chunks(
+      const Graph& set, const torch::Tensor& items,
+      const std::function<torch::Tensor(const nn::GraphInput&, nn::Pass&)>& of_batch) const {
+    return by_chunks(set, items, of_batch, fits_padded(set));
+  }
 
   const Domain& training() const { return view_.training.front(); }
   /// The readout of node rows of this width, before start_optimiser().
@@ -102,12 +118,28 @@ class GraphMethod : public Method {
     readout_ = nn::GraphReadout(set_, "readout", training_options_.readout, width);
   }
 
+  /// Whether batches of this set are cut out on a GPU.
+  bool fits_padded(const Graph& set) const;
+  void start_sums();
+  TrainBatch make_batch(nn::Step& step, int64_t room) const;
+  /// What a step minimises and its gradients; reports the values.
+  void train_step(nn::Step& step, int64_t room,
+                  const std::function<BatchLoss(TrainBatch&)>& objective);
+
   GraphTrainOptions training_options_;
   TrainView view_;
   Rng rng_;
   nn::ParameterSet set_;
   nn::GraphReadout readout_;
   std::optional<nn::Adam> optimiser_;
+
+ private:
+  std::optional<nn::StepRecorder> steps_;
+  bool cuts_there_ = false;             // batches of training are cut out on a GPU
+  GraphRooms rooms_;                    // for them
+  std::vector<torch::Tensor> batches_;  // of this epoch
+  std::vector<std::string> names_;      // of the values of a step
+  DevicePredictions predictions_;
 };
 
 }  // namespace grm::graph_level

@@ -14,12 +14,17 @@ namespace {
 
 constexpr double kEps = 1e-5;
 
+// Zeros on a GPU, where rows behind the last graph are never written.
+torch::Tensor rows_like(const torch::Tensor& x) {
+  return x.is_cuda() ? torch::zeros_like(x) : torch::empty_like(x);
+}
+
 struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& offsets, const torch::Tensor& rows) {
     const torch::Tensor x = rows.contiguous();
     const int64_t graphs = offsets.numel() - 1, cols = x.size(1);
-    torch::Tensor y = torch::empty_like(x);
+    torch::Tensor y = rows_like(x);
     const torch::Tensor scale = torch::empty({graphs, cols}, x.options());
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "instance_norm", [&] {
       launch<kernels::instance_norm<scalar_t>>(place_of(x), offsets.data_ptr<int64_t>(), graphs,
@@ -37,7 +42,7 @@ struct InstanceNorm : torch::autograd::Function<InstanceNorm> {
     const torch::Tensor &offsets = saved[0], &y = saved[1], &scale = saved[2];
     const torch::Tensor dy = outputs[0].contiguous();
     const int64_t graphs = offsets.numel() - 1, cols = y.size(1);
-    torch::Tensor dx = torch::empty_like(y);
+    torch::Tensor dx = rows_like(y);
     AT_DISPATCH_FLOATING_TYPES(y.scalar_type(), "instance_norm gradient", [&] {
       launch<kernels::instance_norm_gradient<scalar_t>>(
           place_of(y), offsets.data_ptr<int64_t>(), graphs, y.data_ptr<scalar_t>(),

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/place.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
+#include "methods/kernels.h"
 #include "ops/sparse.h"
 
 namespace grm::graph_level {
@@ -53,6 +55,9 @@ torch::Tensor top_edges(const torch::Tensor& scores, const AdjacencyPtr& edges,
   if (!(share >= 0.0 && share <= 1.0)) {
     fail(ErrorKind::config, "top_edges: the share of edges is {}, 0 to 1 was expected", share);
   }
+  if (!edges->in.offsets.device().is_cpu()) {
+    return top_edges_there(scores, *edges, node_offsets, share, round_up, 0);
+  }
   const torch::Tensor values = scores.detach().to(torch::kCPU, torch::kFloat64).contiguous();
   torch::Tensor keep = torch::zeros({edges->nnz()}, torch::kBool);
   const double* score = values.data_ptr<double>();
@@ -82,7 +87,48 @@ torch::Tensor top_edges(const torch::Tensor& scores, const AdjacencyPtr& edges,
   return keep;
 }
 
+torch::Tensor top_edges_there(const torch::Tensor& scores, const Adjacency& edges,
+                              const torch::Tensor& node_offsets, double share, bool round_up,
+                              int64_t least) {
+  const torch::Tensor values = scores.detach().contiguous();
+  const torch::Tensor ends = edges.in.offsets.index_select(0, node_offsets);
+  torch::Tensor keep = torch::empty({edges.nnz()}, values.options().dtype(torch::kBool));
+  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "top_edges", [&] {
+    on_gpu<kernels::top_entries<scalar_t>>(place_of(values), values.data_ptr<scalar_t>(),
+                                           ends.data_ptr<int64_t>(), ends.numel() - 1, edges.nnz(),
+                                           share, round_up, least, keep.data_ptr<bool>());
+  });
+  return keep;
+}
+
+namespace {
+
+Subgraph cut_padded(const nn::GraphInput& batch, const torch::Tensor& keep) {
+  const PaddedPart kept = padded_part(*batch.edges, batch.counted, keep);
+  Subgraph part;
+  part.nodes = kept.nodes;
+  part.edge_ids = kept.edge_ids;
+  part.input.edges = kept.edges;
+  part.input.counted = kept.counted;
+  part.input.node_offsets = kept.new_row.index_select(0, batch.node_offsets);
+  part.input.graph_of_node = batch.graph_of_node.index_select(0, kept.nodes);
+  if (batch.rows.defined()) {
+    part.input.rows = ops::gather_rows(batch.rows, kept.nodes);
+  } else {
+    part.input.x = pick_dense_rows(batch.x, kept.nodes);
+  }
+  if (batch.edge_x.dense.defined())
+    part.input.edge_x = pick_dense_rows(batch.edge_x, kept.edge_ids);
+  if (batch.edge_weights.defined()) {
+    part.input.edge_weights = batch.edge_weights.index_select(0, kept.edge_ids);
+  }
+  return part;
+}
+
+}  // namespace
+
 Subgraph cut(const nn::GraphInput& batch, const torch::Tensor& keep) {
+  if (batch.counted.defined()) return cut_padded(batch, keep);
   const Adjacency& edges = *batch.edges;
   if (keep.scalar_type() != torch::kBool || keep.dim() != 1 || keep.numel() != edges.nnz()) {
     fail(ErrorKind::shape, "cut: {} marks came for {} edges, a bool for each was expected",

@@ -27,6 +27,10 @@ class EdgeScorer {
 /// k = floor(r |E|) or ceil(r |E|) per graph. Returns bool [nnz].
 torch::Tensor top_edges(const torch::Tensor& scores, const AdjacencyPtr& edges,
                         const torch::Tensor& node_offsets, double share, bool round_up);
+/// The same for a pattern that was made on a GPU, and at least `least` edges of a graph that has them.
+torch::Tensor top_edges_there(const torch::Tensor& scores, const Adjacency& edges,
+                              const torch::Tensor& node_offsets, double share, bool round_up,
+                              int64_t least);
 
 /// The part of a batch that some edges span: these edges, and the nodes that touch one. Other nodes
 /// vanish; a graph that loses all of them keeps an empty segment.
@@ -35,6 +39,7 @@ struct Subgraph {
   torch::Tensor nodes;     // [n'] int64: rows of the batch that are kept
   torch::Tensor edge_ids;  // [e'] int64: edges of the batch that are kept
 };
+/// A part of a padded batch has the room of the batch.
 Subgraph cut(const nn::GraphInput& batch, const torch::Tensor& keep);
 
 /// k-means from distinct random points; assignments [n] int64. `cosine` compares directions.

@@ -5,6 +5,7 @@
 
 #include "graph/local_influence.h"
 #include "graph/packed_influence.h"
+#include "graph/padded.h"
 #include "grm/graph/batch.h"
 #include "grm/nn/layers.h"
 #include "methods/grm/options.h"
@@ -45,6 +46,16 @@ struct DomainView {
   nn::Propagation propagation;                     // on its edges; empty if no layer propagates
   std::shared_ptr<const InfluencePool> influence;  // null where nothing asks for V_i^D
   std::shared_ptr<const LocalInfluence> around;    // in its place where sets are found locally
+  // Batches with room for more rows than they have (graph/padded.h).
+  torch::Tensor counted, graph_of_node;  // as in GraphBatch; undefined: all rows belong to a graph
+};
+
+/// The graphs of a batch with room for more, the operators of a set that are cut out for it, and the
+/// size of its largest graph.
+struct PaddedSet {
+  GraphRooms rooms;  // of the patterns below, in their order, as far as they are there
+  AdjacencyPtr edges, propagation, pairs, influence;
+  torch::Tensor propagation_weights;
 };
 
 /// What GRM derives from a domain graph once: operators, influence, encoder features.
@@ -59,6 +70,8 @@ class DomainCache {
                   bool with_influence);
   /// Observed pairs and self-pairs of the graphs `ids`.
   AdjacencyPtr pick_self_paired(const Graph& set, const torch::Tensor& ids);
+  /// What batches of a set are cut out of on a GPU; null where they are not.
+  const PaddedSet* padded(const Graph& set);
 
   nn::Propagation propagation(const AdjacencyPtr& edges) { return propagation_.get(edges); }
   /// Observed pairs and self-pairs.
@@ -85,6 +98,7 @@ class DomainCache {
   std::map<AdjacencyPtr, AdjacencyPtr> self_paired_;
   std::map<AdjacencyPtr, nn::Propagation> set_propagation_;  // weighted by the data's own weights
   std::map<AdjacencyPtr, PackedInfluence> set_influence_;
+  std::map<AdjacencyPtr, std::unique_ptr<PaddedSet>> padded_;
 };
 
 }  // namespace grm

@@ -10,12 +10,15 @@
 #include "core/stages.h"
 #include "graph/random.h"
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
+#include "methods/device_predictions.h"
 #include "methods/graph/batches.h"
 #include "methods/grm/cost.h"
 #include "methods/grm/generated.h"
 #include "methods/grm/model.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
+#include "nn/recorded_step.h"
 
 namespace grm {
 namespace {
@@ -39,44 +42,39 @@ class GraphGrm final : public Method {
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const Domain& domain = view_.training.front();
-    const std::vector<torch::Tensor> batches = graph_level::epoch_batches(
-        domain.labels.loss, options_.batch, rng_.stream("batches", epoch));
-    std::vector<torch::Tensor> values;  // the terms of each step, read at the end
-    for (size_t step = 0; step < batches.size(); ++step) {
-      nn::Pass pass = nn::Pass::train(rng_.stream("dropout", epoch, step));
-      const PreparedBatch g = model_.prepare(domain.graph, batches[step], /*for_loss=*/true);
-      torch::Tensor eps;
-      if (options_.stochastic()) {
-        eps = torch::empty({g.batch.rows(), options_.latent},
-                           torch::dtype(torch::kFloat32).device(set_.device()));
-        fill_normal(rng_.stream("latent", epoch, step), eps);
-      }
-      const torch::Tensor y = domain.labels.y.index_select(0, batches[step]);
-      optimiser_.zero_grad();
-      const GrmTerms terms = model_.losses(g, eps, view_.loss, y, pass);
-      const torch::Tensor total = terms.total(options_, options_.gamma(epoch));
-      const Stage stage("backward");
-      total.backward();
-      optimiser_.step();
-      for (const torch::Tensor& value : terms.values(total)) values.push_back(value);
+    batches_ = graph_level::epoch_batches(domain.labels.loss, options_.batch,
+                                          rng_.stream("batches", epoch));
+    const PaddedSet* padded = model_.padded(domain.graph);
+    if (!steps_) steps_.emplace(set_.device(), padded != nullptr);
+    for (size_t k = 0; k < batches_.size(); ++k) {
+      const int64_t room = padded ? padded->rooms.room_of(batches_[k]) : 0;
+      steps_->run({epoch, static_cast<int64_t>(k)},
+                  [&](nn::Step& step) { train_step(step, padded != nullptr, room); },
+                  {batches_[k].numel(), room});
     }
     std::vector<double> sums(term_names(options_).size());
-    const std::vector<double> read = read_scalars(values);
-    for (size_t k = 0; k < read.size(); ++k) sums[k % sums.size()] += read[k];
-    for (double& sum : sums) sum /= static_cast<double>(batches.size());
+    for (const std::vector<double>& values : steps_->read()) {
+      for (size_t k = 0; k < values.size(); ++k) sums[k] += values[k];
+    }
+    for (double& sum : sums) sum /= static_cast<double>(batches_.size());
     return named_terms(options_, sums);
   }
 
   torch::Tensor logits(const Graph& set, const torch::Tensor& items) override {
     if (items.numel() == 0) return torch::empty({0, view_.classes}, torch::kFloat32);
-    return by_chunks(
-        set, items,
-        [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
-          return classify(g, z, pass);
-        },
-        [this](const torch::Tensor& each) {
-          return each.size(0) > 1 ? nn::logits_of_samples(view_.loss.kind, each) : each[0];
-        });
+    const auto predict = [&] {
+      return by_chunks(
+          set, items,
+          [&](const PreparedBatch& g, const torch::Tensor& z, nn::Pass& pass) {
+            return classify(g, z, pass);
+          },
+          [this](const torch::Tensor& each) {
+            return each.size(0) > 1 ? nn::logits_of_samples(view_.loss.kind, each) : each[0];
+          });
+    };
+    const nn::Evaluating evaluating;
+    if (!set_.device().is_cuda() || nn::InputGradient::wanted()) return predict();
+    return predictions_.get(set, items, set_.device(), predict);
   }
 
   torch::Tensor sampled_probabilities(const Graph& set, const torch::Tensor& items) override {
@@ -90,7 +88,11 @@ class GraphGrm final : public Method {
         [](const torch::Tensor& each) { return each; }, 1);
   }
 
-  void forget_graphs() override { model_.forget_graphs(); }
+  void forget_graphs() override {
+    steps_.reset();  // what is recorded reads what the model keeps
+    predictions_.forget();
+    model_.forget_graphs();
+  }
 
   /// The generated weight of every observed edge; p_i p_j where nodes are generated.
   torch::Tensor edge_scores(const Graph& set, const torch::Tensor& items) override {
@@ -127,6 +129,38 @@ class GraphGrm final : public Method {
   std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
 
  private:
+  void train_step(nn::Step& step, bool padded, int64_t room) {
+    const Domain& domain = view_.training.front();
+    const auto stream = [this](const char* name) {
+      return
+          [this, name](const nn::When& when) { return rng_.stream(name, when.epoch, when.step); };
+    };
+    const torch::Tensor ids =
+        step.indices([this](const nn::When& when) { return batches_[when.step]; });
+    nn::Pass& pass = step.pass(stream("dropout"));
+    const PreparedBatch g =
+        padded ? model_.prepare_padded(domain.graph, ids, room)
+               : model_.prepare(domain.graph, batches_[step.when().step], /*for_loss=*/true);
+    torch::Tensor eps;
+    if (options_.stochastic()) {
+      eps = torch::empty({g.batch.rows(), options_.latent},
+                         torch::dtype(torch::kFloat32).device(set_.device()));
+      fill_normal(step.stream(stream("latent")), eps);
+    }
+    torch::Tensor gamma;
+    if (options_.gates()) {
+      gamma = step.number([this](const nn::When& when) { return options_.gamma(when.epoch); });
+    }
+    const torch::Tensor y = to_place_of(domain.labels.y, ids).index_select(0, ids);
+    optimiser_.zero_grad();
+    const GrmTerms terms = model_.losses(g, eps, view_.loss, y, pass);
+    const torch::Tensor total = terms.total(options_, gamma);
+    const Stage stage("backward");
+    total.backward();
+    step.take(optimiser_);
+    step.report(terms.values(total));
+  }
+
   using OfSample =
       std::function<torch::Tensor(const PreparedBatch&, const torch::Tensor& z, nn::Pass&)>;
   using OfSamples = std::function<torch::Tensor(const torch::Tensor& each)>;
@@ -185,6 +219,9 @@ class GraphGrm final : public Method {
   nn::ParameterSet set_;
   GrmModel model_;
   nn::Adam optimiser_;
+  std::optional<nn::StepRecorder> steps_;
+  std::vector<torch::Tensor> batches_;  // of this epoch
+  DevicePredictions predictions_;
 };
 
 }  // namespace

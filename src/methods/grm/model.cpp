@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include "core/stages.h"
+#include "grm/graph/device.h"
 #include "nn/activation.h"
 #include "nn/backbones.h"
 #include "nn/losses.h"
@@ -44,11 +45,11 @@ GrmModel::GrmModel(nn::ParameterSet& set, const GrmOptions& options, int64_t fea
 }
 
 torch::Tensor GrmModel::input_gcn(int which, const Features& x, const nn::Propagation& p,
-                                  nn::Pass& pass) {
+                                  nn::Pass& pass, const torch::Tensor& counted) {
   InputGcn& gcn = input_gcn_[which];
   const torch::Tensor first = p.apply(ops::feature_linear(x, gcn.first.weight));
   const torch::Tensor hidden =
-      nn::norm_relu_dropout(gcn.norm, first, gcn.first.bias, options_.dropout, pass);
+      nn::norm_relu_dropout(gcn.norm, first, gcn.first.bias, options_.dropout, pass, counted);
   return gcn.second.forward(hidden, p);
 }
 
@@ -61,8 +62,11 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
   DomainEncoding domain;
   const Features x = nn::drop_features(view.graph.x, options_.input_dropout, pass, device_);
   if (options_.concat()) {
-    domain.input.node = input_gcn(0, x, view.propagation, pass);
-    domain.input.domain = view.influence->mean(input_gcn(1, x, view.propagation, pass));
+    const auto gcn = [&](int which) {
+      return input_gcn(which, x, view.propagation, pass, view.counted);
+    };
+    domain.input.node = gcn(0);
+    domain.input.domain = view.influence->mean(gcn(1));
   } else {
     domain.input.features = x;
   }
@@ -74,6 +78,8 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
     if (options_.concat()) input.rows = torch::cat({domain.input.node, domain.input.domain}, 1);
     input.edge_x = view.graph.edge_x;
     input.edge_weights = view.graph.edge_weights;
+    input.counted = view.counted;
+    input.graph_of_node = view.graph_of_node;
     domain.transformed = graph_encoder_->forward(input, pass);
   } else if (own_encoder_) {
     Features own_rows = domain.input.features;
@@ -83,7 +89,9 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
   } else {
     domain.transformed = encoder_->transform(domain.input);
   }
-  if (encoder_->local()) domain.local = encoder_->posterior(domain.transformed, {}, pass);
+  if (encoder_->local()) {
+    domain.local = encoder_->posterior(domain.transformed, {}, pass, view.counted);
+  }
   return domain;
 }
 
@@ -127,6 +135,51 @@ PreparedBatch GrmModel::prepare(const Graph& set, const torch::Tensor& ids, bool
   } else {
     g.pairs = cache_.pick_self_paired(set, ids);
   }
+  return g;
+}
+
+PreparedBatch GrmModel::prepare_padded(const Graph& set, const torch::Tensor& ids, int64_t room) {
+  const Stage stage("batch");
+  const PaddedSet& whole = *cache_.padded(set);
+  const int64_t graphs = ids.numel();
+  const PaddedGraphs picked(on_device(set.parts, device_), ids, whole.rooms.rows(graphs, room));
+  size_t next = 0;
+  const auto pick = [&](const AdjacencyPtr& pattern, torch::Tensor* edge_ids = nullptr) {
+    return picked.pattern(pattern->on(device_), whole.rooms.entries(next++, graphs, room),
+                          edge_ids);
+  };
+  PreparedBatch g;
+  g.batch = picked.batch();
+  DomainView view;
+  g.batch.edges = pick(whole.edges, &g.batch.edge_ids);
+  view.graph.name = set.name;
+  view.graph.edges = g.batch.edges;
+  view.graph.parts = g.batch.node_offsets;
+  view.graph.x = pick_dense_rows(set.x, g.batch.nodes);
+  view.counted = g.batch.counted;
+  view.graph_of_node = g.batch.graph_of_node;
+  if (options_.encoder == EncoderKind::gin) {
+    if (set.edge_x.width() > 0) view.graph.edge_x = pick_dense_rows(set.edge_x, g.batch.edge_ids);
+    if (set.edge_weights.defined()) {
+      view.graph.edge_weights =
+          on_device(set.edge_weights, device_).index_select(0, g.batch.edge_ids);
+    }
+  }
+  if (whole.propagation) {
+    torch::Tensor ids_there;
+    view.propagation.pattern = pick(whole.propagation, &ids_there);
+    if (whole.propagation_weights.defined()) {
+      view.propagation.weights = whole.propagation_weights.index_select(0, ids_there);
+    }
+  }
+  if (whole.pairs) {
+    g.pairs = pick(whole.pairs);
+  } else {
+    g.graphs = {g.batch.node_offsets, graphs, whole.rooms.most_nodes()};
+  }
+  view.influence = std::make_shared<InfluencePool>(pick(whole.influence), dtype_, device_);
+  g.propagation = view.propagation;
+  g.own = std::move(view);
   return g;
 }
 

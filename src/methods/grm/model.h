@@ -58,6 +58,9 @@ class GrmModel {
   void choose_invariance_rows(const Graph& graph, PreparedBatch& g, Stream draws);
   /// Graph level: the graphs `ids` of a packed set. The loss needs V_i^D, prediction may not.
   PreparedBatch prepare(const Graph& set, const torch::Tensor& ids, bool for_loss);
+  /// The same on a GPU with room for more, where padded() gives something.
+  PreparedBatch prepare_padded(const Graph& set, const torch::Tensor& ids, int64_t room);
+  const PaddedSet* padded(const Graph& set) { return cache_.padded(set); }
   /// Q(Z | G) for the rows of a batch.
   Posterior posterior(const DomainEncoding& domain, const PreparedBatch& g, const nn::Pass& pass);
   /// z = mu + sigma eps; mu itself if eps is undefined.
@@ -97,7 +100,8 @@ class GrmModel {
   /// Graph level: the logits of each graph from those of its nodes.
   torch::Tensor pooled(const torch::Tensor& offsets, const GeneratedNodes& nodes,
                        const torch::Tensor& logits) const;
-  torch::Tensor input_gcn(int which, const Features& x, const nn::Propagation& p, nn::Pass& pass);
+  torch::Tensor input_gcn(int which, const Features& x, const nn::Propagation& p, nn::Pass& pass,
+                          const torch::Tensor& counted);
   /// h_i of row i is row index[i] of h, or row i.
   struct DomainRows {
     torch::Tensor h, index;
