@@ -208,6 +208,12 @@ void add_data_parts(ReportParts& report, const DataContext& context, int64_t ite
       report.left_out.push_back({"shift measures of " + dataset, error.what()});
     }
     const std::vector<Setup> usable = candidates(setups, dataset_part(setup.config));
+    // Confusion, components by class and items worth a look are of classes.
+    if (task.training.front().labels.y.scalar_type() != torch::kLong) {
+      report.left_out.push_back(
+          {"answers and explanations on " + dataset, "its targets are not classes"});
+      continue;
+    }
     add_models(report, usable, dataset, task);
     if (items > 0) add_explanations(report, usable, dataset, task, items);
   }
