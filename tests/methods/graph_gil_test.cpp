@@ -84,9 +84,9 @@ TEST_F(GilPenalty, TheClosedFormOfPooledLogitsEqualsAutograd) {
   for (int64_t i = 0; i < 7; ++i) {
     for (int64_t c = 0; c < 2; ++c) inputs[i][c] = extended[3 * i + largest[i][c].item<int64_t>()];
   }
-  const Tensor closed =
-      gil::head_gradients(gil::environment_weights(environments_, torch::kFloat64),
-                          nn::loss_residuals(LossKind::softmax, logits_of(rows), y_).detach(), inputs);
+  const Tensor closed = gil::head_gradients(
+      gil::environment_weights(environments_, torch::kFloat64),
+      nn::loss_residuals(LossKind::softmax, logits_of(rows), y_).detach(), inputs);
   ASSERT_EQ(closed.sizes(), (at::IntArrayRef{3, 2, 6}));
   int64_t row = 0;
   for (const int64_t e : {0, 2, 3}) {
