@@ -58,6 +58,21 @@ if(GRM_WITH_SQLITE)
   find_package(SQLite3 REQUIRED)
 endif()
 
+# For `grm serve` and `grm ui`; without it they say what to install. A compiled library, whose classes
+# depend on the definitions that it was built with: pkg-config knows them.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  execute_process(COMMAND ${PKG_CONFIG} --cflags-only-other cpp-httplib OUTPUT_VARIABLE httplib_flags
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE httplib_missing)
+  if(httplib_missing EQUAL 0)
+    find_library(HTTPLIB_LIBRARY cpp-httplib)
+    string(REGEX MATCHALL "CPPHTTPLIB[A-Z_]+" HTTPLIB_DEFINITIONS "${httplib_flags}")
+  endif()
+endif()
+if(NOT HTTPLIB_LIBRARY)
+  message(STATUS "cpp-httplib was not found: grm serve and grm ui are left out")
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env

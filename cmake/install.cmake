@@ -19,7 +19,7 @@ install(CODE "execute_process(
 
 # --- dev -------------------------------------------------------------------------------------------
 set(installed_areas ${areas})
-list(REMOVE_ITEM installed_areas study report)
+list(REMOVE_ITEM installed_areas study report serve)
 list(REVERSE installed_areas)
 set(archives "")
 foreach(area ${installed_areas})

@@ -19,7 +19,8 @@ needed=(
   'header|zip.h|libzip-dev|libzip-devel|libzip'
   'header|sqlite3.h|libsqlite3-dev|sqlite-devel|sqlite'
 )
-useful=()  # a test that lacks one of these is skipped, and `make test` says so
+# Without the first two there is no `grm serve` and no `grm ui`; a test that lacks one of the others is skipped, and `make test` says so.
+useful=('header|httplib.h|libcpp-httplib-dev|cpp-httplib-devel|cpp-httplib' 'tool|pkg-config|pkgconf|pkgconf|pkgconf')
 # The Python package belongs to the distribution's Python, which has the torch that we link.
 python=(
   'file|/usr/include/python3*/Python.h|python3-dev|python3-devel|python'
@@ -131,7 +132,7 @@ cannot() {
     if [ -n "$lacking" ]; then
       echo "What lies in a folder of its own is found through CMAKE_PREFIX_PATH, a torch of pip (pip install torch) through python3."
     else
-      echo "Without them some tests are skipped."
+      echo "Without them some tests are skipped; without httplib.h and pkg-config there is no 'grm serve' and no 'grm ui'."
     fi
   } >&2
   [ -z "$lacking" ] || exit 1

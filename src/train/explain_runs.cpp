@@ -114,6 +114,42 @@ Stability presence_agreement(const std::vector<ItemExplanation>& runs, int64_t t
   return over_seeds(presences, top);
 }
 
+namespace {
+
+// One item by each model, the first of which is that of request.run.
+ExplainedRuns explain_item_by(const std::vector<Model*>& models,
+                              const std::vector<std::string>& paths,
+                              const std::vector<Domain>& domains, const ExplainRequest& request) {
+  if (domains.empty()) fail(ErrorKind::data, "{}: no domain to explain", request.data);
+  const Domain& domain = find_domain(domains, request.domain, request.item);
+  const int64_t item = find_item(domain, request.item);
+  ExplainedRuns all;
+  for (size_t k = 0; k < models.size(); ++k) {
+    const ModelAbout& about = models[k]->about();
+    Method& method = models[k]->method();
+    const bool own = has_own_explanation(method, domain.graph, item);
+    const ExplainBy by = request.by.value_or(own ? ExplainBy::own : ExplainBy::removal);
+    all.runs.push_back(
+        explain_item(method, about.method, domain, item, models[k]->temperature(), by));
+    ItemExplanation& e = all.runs.back();
+    e.run = paths[k];
+    e.dataset = request.data.empty() ? about.dataset : request.data;
+    e.preset = about.preset;
+    e.seed = about.seed;
+    for (int64_t c = 0; c < models[k]->classes(); ++c) e.labels.push_back(models[k]->label(c));
+  }
+  all.stability = agreement(all.runs, request.top);
+  all.presence_stability = presence_agreement(all.runs, request.top);
+  return all;
+}
+
+}  // namespace
+
+ExplainedRuns explain_with(Model& model, const std::vector<Domain>& domains,
+                           const ExplainRequest& request) {
+  return explain_item_by({&model}, {request.run}, domains, request);
+}
+
 ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& context) {
   std::vector<std::string> paths = {request.run};
   paths.insert(paths.end(), request.seeds.begin(), request.seeds.end());
@@ -129,27 +165,9 @@ ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& con
   }
   const std::vector<Domain> domains =
       explained_domains(models.front(), request.data, context).domains;
-  if (domains.empty()) fail(ErrorKind::data, "{}: no domain to explain", request.data);
-  const Domain& domain = find_domain(domains, request.domain, request.item);
-  const int64_t item = find_item(domain, request.item);
-  ExplainedRuns all;
-  for (size_t k = 0; k < models.size(); ++k) {
-    const ModelAbout& about = models[k].about();
-    Method& method = models[k].method();
-    const bool own = has_own_explanation(method, domain.graph, item);
-    const ExplainBy by = request.by.value_or(own ? ExplainBy::own : ExplainBy::removal);
-    all.runs.push_back(
-        explain_item(method, about.method, domain, item, models[k].temperature(), by));
-    ItemExplanation& e = all.runs.back();
-    e.run = paths[k];
-    e.dataset = request.data.empty() ? about.dataset : request.data;
-    e.preset = about.preset;
-    e.seed = about.seed;
-    for (int64_t c = 0; c < models[k].classes(); ++c) e.labels.push_back(models[k].label(c));
-  }
-  all.stability = agreement(all.runs, request.top);
-  all.presence_stability = presence_agreement(all.runs, request.top);
-  return all;
+  std::vector<Model*> each;
+  for (Model& model : models) each.push_back(&model);
+  return explain_item_by(each, paths, domains, request);
 }
 
 }  // namespace grm

@@ -130,7 +130,8 @@ class CsvWriter {
 
 PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
                               const std::function<void(const std::string&)>& write,
-                              const std::function<void(int64_t, int64_t)>& progress) {
+                              const std::function<void(int64_t, int64_t)>& progress,
+                              const PredictionSink& each) {
   PredictionSummary summary;
   torch::Tensor count = torch::zeros({model.classes()}, torch::kInt64);
   LabelledLogits labelled;
@@ -138,6 +139,7 @@ PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
   const HandlePiece handle = [&](const Domain& domain, const torch::Tensor& ids,
                                  const Prediction& p) {
     csv.add(domain, ids, p);
+    if (each) each(domain, ids, p);
     labelled.add(domain, ids, p.logits);
     if (p.classes.defined()) count += torch::bincount(p.classes, {}, model.classes());
     if (!p.classes.defined() && p.probabilities.defined()) count += p.logits.gt(0).sum(0);

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/../cli/lib.sh" "$@"
 setup=$source_dir/scripts/setup.sh
 mkdir bin
-for tool in bash sh c++ cmake ninja python3 awk cut sed paste tr id sleep; do
+for tool in bash sh c++ cmake ninja pkg-config python3 awk cut sed paste tr id sleep; do
   ln -s "$(command -v $tool)" bin/$tool || { echo "skipped: there is no $tool"; exit 77; }
 done
 

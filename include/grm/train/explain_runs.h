@@ -38,6 +38,12 @@ struct ExplainedRuns {
 };
 ExplainedRuns explain_runs(const ExplainRequest& request, const DataContext& context);
 
+/// The same by a model that is loaded already, for one of these domains; request.run and request.data
+/// are names for the record.
+class Model;
+ExplainedRuns explain_with(Model& model, const std::vector<Domain>& domains,
+                           const ExplainRequest& request);
+
 /// Agreement of explanations of one item. With one explanation: over its samples.
 Stability agreement(const std::vector<ItemExplanation>& runs, int64_t top);
 /// The same of the presences of the nodes (Stability::edges counts nodes).

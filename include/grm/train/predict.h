@@ -109,9 +109,13 @@ struct PredictionSummary {
 ///   domain,id,class,label,p_<label> for each class,spread,entropy
 /// of multi-label targets: domain,id,p_<task> for each task,entropy; of a regression:
 /// domain,id,<target> for each target;
-/// with numbers that read back to the same bits. `progress` is told items done and in all.
+/// with numbers that read back to the same bits. `progress` is told items done and in all, `each` gets
+/// the predictions behind the lines.
+using PredictionSink =
+    std::function<void(const Domain& domain, const torch::Tensor& items, const Prediction& p)>;
 PredictionSummary predict_csv(Model& model, const std::vector<Asked>& data,
                               const std::function<void(const std::string&)>& write,
-                              const std::function<void(int64_t, int64_t)>& progress = {});
+                              const std::function<void(int64_t, int64_t)>& progress = {},
+                              const PredictionSink& each = {});
 
 }  // namespace grm
