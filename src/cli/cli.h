@@ -57,6 +57,7 @@ void add_explain(CLI::App& app, Common& common, Action& action);
 void add_export(CLI::App& app, Common& common, Action& action);
 void add_attribute(CLI::App& app, Common& common, Action& action);
 void add_predict(CLI::App& app, Common& common, Action& action);
+void add_ui(CLI::App& app, Common& common, Action& action);
 void add_serve(CLI::App& app, Common& common, Action& action);
 void add_data(CLI::App& app, Common& common, Action& action);
 void add_methods(CLI::App& app, Common& common, Action& action);

@@ -186,6 +186,7 @@ int main(int argc, char** argv) {
   grm::cli::add_export(app, common, action);
   grm::cli::add_predict(app, common, action);
   grm::cli::add_serve(app, common, action);
+  grm::cli::add_ui(app, common, action);
   grm::cli::add_data(app, common, action);
   grm::cli::add_methods(app, common, action);
   grm::cli::add_options(app, common, action);
