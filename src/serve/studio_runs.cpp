@@ -134,9 +134,7 @@ class Events {
 }  // namespace
 
 HttpReply Studio::form(const HttpRequest& request) const {
-  ordered_json answer = {{"write", options_.write}};
-  ordered_json &names = answer["datasets"] = ordered_json::array(),
-               &rows = answer["methods"] = ordered_json::array();
+  ordered_json names = ordered_json::array(), rows = ordered_json::array();
   for (const DatasetEntry& entry : datasets()) {
     names.push_back({{"name", entry.name}, {"level", to_string(entry.level)}});
   }
@@ -148,14 +146,16 @@ HttpReply Studio::form(const HttpRequest& request) const {
                     {"summary", entry.summary},
                     {"presets", presets}});
   }
+  ordered_json answer = {{"write", options_.write}, {"datasets", names}, {"methods", rows}};
   if (!request.param("dataset").empty() && !request.param("method").empty()) {
     RunConfig config(request.param("dataset"), request.param("method"), request.param("preset"));
-    ordered_json& options = answer["options"] = ordered_json::array();
+    ordered_json options = ordered_json::array();
     OptionList train;
     config.train.declare(train);
     add_options(options, "train", train);
     add_options(options, "method", config.method.options());
     add_options(options, "dataset", config.dataset.options());
+    answer["options"] = options;
   }
   HttpReply reply;
   reply.body = json_text(answer) + "\n";
