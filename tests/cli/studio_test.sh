@@ -27,6 +27,7 @@ stop() {
 mkdir -p 'runs/<script>alert(1)<|script>/erm/20260101T000000-1'
 cp runs/sbm/grm/*/* 'runs/<script>alert(1)<|script>/erm/20260101T000000-1/'
 
+"$grm" report --help | grep -q -- --document && export GRM_HAS_DOCUMENT=1
 start runs
 check "the address with its token is the first line" grep -qE '^http://127\.0\.0\.1:[0-9]+/\?token=[0-9a-f]{64}$' address
 check "only looks: attacks and requests" /usr/bin/python3 "$source_dir/tests/serve/studio_check.py" "$(cat address)" read

