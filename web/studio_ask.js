@@ -23,6 +23,9 @@ async function bodyOf(files) {
   return { files: texts };
 }
 
+const highest = row => (row.probabilities ? Math.max(...row.probabilities) : null);
+const shown4 = value => (typeof value === 'number' ? value.toFixed(4) : '');
+
 function predictionTable(answer) {
   const rows = answer.predictions.slice(0, SHOWN);
   return [
@@ -33,10 +36,10 @@ function predictionTable(answer) {
       columns: [
         { title: 'domain', value: row => row.domain },
         { title: 'id', value: row => row.id },
-        { title: 'label', value: row => row.label },
-        { title: 'probability', numeric: true, value: row => Math.max(...row.probabilities), cell: row => Math.max(...row.probabilities).toFixed(4) },
-        { title: 'spread', numeric: true, value: row => row.spread, cell: row => (row.spread === null ? '' : row.spread.toFixed(4)) },
-        { title: 'entropy', numeric: true, value: row => row.entropy, cell: row => row.entropy.toFixed(4) },
+        { title: 'label', value: row => row.label ?? (row.values || []).map(value => value.toPrecision(5)).join(', ') },
+        { title: 'probability', numeric: true, value: highest, cell: row => shown4(highest(row)) },
+        { title: 'spread', numeric: true, value: row => row.spread, cell: row => shown4(row.spread) },
+        { title: 'entropy', numeric: true, value: row => row.entropy, cell: row => shown4(row.entropy) },
       ],
       rows,
     }),
@@ -45,8 +48,13 @@ function predictionTable(answer) {
 
 function csvOf(answer) {
   const cell = text => (/[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : (/^[=+\-@\t]/.test(text) && Number.isNaN(Number(text)) ? "'" + text : text));
-  const head = ['domain', 'id', 'class', 'label', ...answer.classes.map(name => 'p_' + name), 'spread', 'entropy'];
-  const lines = answer.predictions.map(row => [row.domain, row.id, row.class, row.label, ...row.probabilities, row.spread ?? '', row.entropy]);
+  const numbers = answer.predictions.length > 0 && answer.predictions[0].values;
+  const head = numbers
+    ? ['domain', 'id', ...answer.classes]
+    : ['domain', 'id', 'class', 'label', ...answer.classes.map(name => 'p_' + name), 'spread', 'entropy'];
+  const lines = answer.predictions.map(row => (numbers
+    ? [row.domain, row.id, ...row.values]
+    : [row.domain, row.id, row.class ?? '', row.label ?? '', ...row.probabilities, row.spread ?? '', row.entropy]));
   return [head, ...lines].map(line => line.map(value => cell(String(value))).join(',')).join('\n') + '\n';
 }
 

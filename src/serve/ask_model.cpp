@@ -38,38 +38,54 @@ std::string quoted(const std::string& text) {
 // One object a row, written as text: a tree of a million numbers would take many times as much.
 class RowWriter {
  public:
-  explicit RowWriter(const Model& model) : model_(model) {
+  explicit RowWriter(const Model& model) {
     for (int64_t c = 0; c < model.classes(); ++c) labels_.push_back(quoted(model.label(c)));
   }
 
   void add(const Domain& domain, const torch::Tensor& items, const Prediction& p) {
-    const torch::Tensor ids = items.contiguous(), probabilities = p.probabilities.contiguous();
-    const int64_t* id = ids.data_ptr<int64_t>();
-    const int64_t* chosen = p.classes.data_ptr<int64_t>();
-    const float* probability = probabilities.data_ptr<float>();
-    const float* spread = p.spread.defined() ? p.spread.data_ptr<float>() : nullptr;
-    const float* entropy = p.entropy.data_ptr<float>();
+    const torch::Tensor ids = items.contiguous();
     const std::string name = quoted(domain.name);
-    const auto out = std::back_inserter(text_);
     for (int64_t k = 0; k < ids.numel(); ++k) {
+      const int64_t id = ids.data_ptr<int64_t>()[k];
       const std::string item = domain.item_names.empty()
-                                   ? quoted(std::to_string(id[k]))
-                                   : quoted(domain.item_names.at(static_cast<size_t>(id[k])));
-      fmt::format_to(out, R"({}{{"domain":{},"id":{},"class":{},"label":{},"probabilities":[)",
-                     text_.empty() ? "" : ",\n", name, item, chosen[k],
-                     labels_[static_cast<size_t>(chosen[k])]);
-      for (int64_t c = 0; c < model_.classes(); ++c) {
-        fmt::format_to(out, "{}{}", c == 0 ? "" : ",", probability[k * model_.classes() + c]);
+                                   ? std::to_string(id)
+                                   : domain.item_names.at(static_cast<size_t>(id));
+      text_ +=
+          fmt::format(R"({}{{"domain":{},"id":{})", text_.empty() ? "" : ",\n", name, quoted(item));
+      if (p.classes
+              .defined()) {  // targets may be numbers, or a yes or no for each of several tasks
+        const int64_t chosen = p.classes.data_ptr<int64_t>()[k];
+        text_ +=
+            fmt::format(R"(,"class":{},"label":{})", chosen, labels_[static_cast<size_t>(chosen)]);
       }
-      fmt::format_to(out, R"(],"spread":{},"entropy":{}}})",
-                     spread ? fmt::format("{}", spread[k]) : "null", entropy[k]);
+      if (p.values.defined()) {
+        add_row("values", p.values.contiguous(), k);
+      } else {
+        add_row("probabilities", p.probabilities.contiguous(), k);
+        add_number("spread", p.spread, k);
+        add_number("entropy", p.entropy, k);
+      }
+      text_ += '}';
     }
   }
   const std::string& text() const { return text_; }
   std::string labels() const { return joined(labels_, ","); }
 
  private:
-  const Model& model_;
+  // rows: [k, width] float
+  void add_row(const char* key, const torch::Tensor& rows, int64_t k) {
+    text_ += fmt::format(R"(,"{}":[)", key);
+    for (int64_t c = 0; c < rows.size(1); ++c) {
+      text_ += fmt::format("{}{}", c == 0 ? "" : ",", rows.data_ptr<float>()[k * rows.size(1) + c]);
+    }
+    text_ += ']';
+  }
+  void add_number(const char* key, const torch::Tensor& numbers, int64_t k) {
+    const std::string number =
+        numbers.defined() ? fmt::format("{}", numbers.data_ptr<float>()[k]) : "null";
+    text_ += fmt::format(R"(,"{}":{})", key, number);
+  }
+
   std::vector<std::string> labels_;
   std::string text_;
 };
