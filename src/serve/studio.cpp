@@ -11,6 +11,7 @@
 #include "core/system/temporary_folder.h"
 #include "core/text.h"
 #include "grm/core/error.h"
+#include "grm/version.h"
 #include "report/web_page.h"
 #include "serve/ask_model.h"
 #include "study/store.h"
@@ -81,10 +82,26 @@ std::string type_of_file(const std::string& name) {
 // A page without results, so that the studio has something to stand on.
 std::string empty_document(const std::string& folder, const std::string& note) {
   const ordered_json none = ordered_json::array();
-  ordered_json document = {{"schema", "grm.report"}, {"version", 1},     {"title", "GRM studio"},
-                           {"about", folder},        {"notes", none},    {"missing", none},
-                           {"left_out", none},       {"sections", none}, {"runs", none},
-                           {"datasets", none},       {"curves", none}};
+  ordered_json document = {{"schema", "grm.report"},
+                           {"version", 1},
+                           {"title", "GRM studio"},
+                           {"about", folder},
+                           {"notes", none},
+                           {"missing", none},
+                           {"left_out", none},
+                           {"sections", none},
+                           {"runs", none},
+                           {"datasets", none},
+                           {"curves", none},
+                           {"repeat",
+                            {{"commands", none},
+                             {"study_commands", none},
+                             {"spec", ""},
+                             {"configs", none},
+                             {"sources", none},
+                             {"versions", none},
+                             {"data", none}}},
+                           {"program", GRM_VERSION}};
   if (!note.empty()) document["notes"].push_back(note);
   return json_text(document);
 }

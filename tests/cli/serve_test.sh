@@ -153,7 +153,7 @@ mkdir docs bin
 ln -s "$grm" bin/grm
 awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$source_dir/docs/serve.md" > docs/session.sh
 check "the page has a session" test "$(wc -l < docs/session.sh)" -gt 10
-(cd docs && PATH=$work/bin:$PATH bash -euo pipefail session.sh > out 2> err)
+(cd docs && PATH=$work/bin:$PATH bash -euo pipefail -c 'trap "kill \$(jobs -p) 2> /dev/null || true" EXIT; source ./session.sh' > out 2> err)
 check "it runs" test $? = 0
 check "and counts its three requests" grep -q 'grm_model_requests_total{model="first"} 3' docs/out
 finish
