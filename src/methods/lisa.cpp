@@ -152,7 +152,7 @@ struct LisaOptions : MethodOptions {
     if (kind != nn::BackboneKind::gcn && kind != nn::BackboneKind::sage &&
         kind != nn::BackboneKind::gin && kind != nn::BackboneKind::own) {
       fail(ErrorKind::config,
-           "lisa: method.backbone = {} takes no edge weights, which the masks are; use gcn, sage "
+           "lisa: method.backbone = {} cannot be masked edge by edge; use gcn, sage "
            "or gin",
            to_string(backbone.backbone));
     }
