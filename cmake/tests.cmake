@@ -25,7 +25,7 @@ foreach(area ${areas})
                          $<$<BOOL:${GRM_SANITIZE}>:-Wno-maybe-uninitialized>)
   target_precompile_headers(${area}_tests REUSE_FROM grm_test_pch)
   add_test(NAME ${area} COMMAND ${area}_tests)
-  set_tests_properties(${area} PROPERTIES LABELS unit TIMEOUT 1200
+  set_tests_properties(${area} PROPERTIES LABELS unit TIMEOUT 2400
                        ENVIRONMENT OMP_WAIT_POLICY=passive)
 endforeach()
 

@@ -22,6 +22,8 @@ TEST_P(GraphMethodOnSpMotif, BeatsTheConstantAnswerBy20Points) {
   const Case& each = GetParam();
   RunConfig config("spmotif", each.method, each.preset);
   config.set("dataset.bias", "0.3333");
+  config.set("dataset.train_per_class", "400");
+  config.set("dataset.val_per_class", "200");
   config.set("dataset.test_per_class", "10");
   for (const auto& [key, value] : each.values) config.set(key, value);
   const Task task = config.dataset.load({});
@@ -40,14 +42,14 @@ TEST_P(GraphMethodOnSpMotif, BeatsTheConstantAnswerBy20Points) {
 
 INSTANTIATE_TEST_SUITE_P(
     Registry, GraphMethodOnSpMotif,
-    testing::Values(Case{"erm", "", {{"train.epochs", "15"}}},
+    testing::Values(Case{"erm", "", {{"train.epochs", "30"}}},
                     // One step an epoch, as published: many epochs, on fewer graphs.
-                    Case{"dir", "", {{"train.epochs", "250"}, {"dataset.train_per_class", "200"}}},
-                    Case{"gil", "", {{"train.epochs", "15"}}},
-                    Case{"ciga", "v1", {{"train.epochs", "5"}}},
-                    Case{"ciga", "v2", {{"train.epochs", "5"}}},
-                    Case{"gala", "", {{"train.epochs", "5"}, {"method.assistant_epochs", "3"}}},
-                    Case{"grm", "gin", {{"train.epochs", "10"}}}),
+                    Case{"dir", "", {{"train.epochs", "250"}, {"dataset.train_per_class", "100"}}},
+                    Case{"gil", "", {{"train.epochs", "30"}}},
+                    Case{"ciga", "v1", {{"train.epochs", "10"}}},
+                    Case{"ciga", "v2", {{"train.epochs", "10"}}},
+                    Case{"gala", "", {{"train.epochs", "10"}, {"method.assistant_epochs", "5"}}},
+                    Case{"grm", "gin", {{"train.epochs", "20"}}}),
     [](const auto& each) {
       return each.param.method + (each.param.preset.empty() ? "" : "_" + each.param.preset);
     });

@@ -43,7 +43,7 @@ check "which differ" jq -e '[.blocks[0].datasets[].methods[0].avg.mean] | .[0] >
 study absolute "\"$work/a\", \"$work/b/\", \"$work/c/dataset.toml\""
 check "absolute paths have names, too" [ "$(columns absolute)" = "easy|hard|other" ]
 expect_exit 0 "a report of data with different test domains" "$grm" report --study absolute --db absolute.db --no-data --json
-check "has results" jq -e '.sections | map(.id) | index("results")' out
+check "has results" jq -e '.sections | map(.id) | index("domains")' out
 for name in easy hard other; do
   check "of $name" grep -q "<caption>$name, accuracy</caption>" report.html
 done
