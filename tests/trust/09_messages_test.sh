@@ -39,7 +39,7 @@ refused "'trian' is not a verb, did you mean 'train'\? see 'grm --help'" trian
 refused "'chek' is not a verb of 'grm data', did you mean 'check'\? see 'grm data --help'" data chek ./x
 refused "'rnu' is not a verb of 'grm study', did you mean 'run'\?" study rnu quick
 refused "'check' is not a verb, did you mean 'grm data check'\?" check ./my-data
-refused "'xyzzy' is not a verb; there are: train, study" xyzzy
+refused "'xyzzy' is not a verb; there are: train, fit, study" xyzzy
 refused "'grm data' needs a verb: .*describe.*; see 'grm data --help'" data
 
 # Flags are suggested from the verb's own.
