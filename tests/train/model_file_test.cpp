@@ -195,10 +195,10 @@ class ChangedModel : public testing::Test {
 };
 
 TEST_F(ChangedModel, ANewerFormatSaysWhichVersionItNeeds) {
-  const std::string path = with([](auto& j) { j["format"] = 4, j["grm"] = "7.1.0"; });
+  const std::string path = with([](auto& j) { j["format"] = 5, j["grm"] = "7.1.0"; });
   const std::string message = error_of(ErrorKind::data, [&] { read_model(path); });
-  EXPECT_THAT(message, HasSubstr("format 4, written by grm 7.1.0"));
-  EXPECT_THAT(message, HasSubstr("reads formats 1 to 3"));
+  EXPECT_THAT(message, HasSubstr("format 5, written by grm 7.1.0"));
+  EXPECT_THAT(message, HasSubstr("reads formats 1 to 4"));
 }
 
 TEST_F(ChangedModel, DamagedDescriptionsAreErrorsOfTheData) {
