@@ -48,6 +48,12 @@ class Watch {
   explicit Watch(const WatchRequest& request) : request_(request) {
     for (const std::string& run : request.runs) models_.push_back(load(run));
     for (const Model& model : models_) {
+      if (target_of(model.about().loss) != Target::classes) {
+        fail(ErrorKind::config,
+             "{} predicts numbers or several labels; grm watch expects accuracy of classes. Use "
+             "'grm data shift' on old and new domains, and 'grm eval --data' once labels are there",
+             model.path());
+      }
       const ModelAbout &about = model.about(), &first = models_.front().about();
       if (about.classes == first.classes && about.features == first.features &&
           about.level == first.level) {

@@ -39,6 +39,11 @@ expect_exit 3 "no such data" "$grm" watch "$one" --data ./none
 expect_exit 2 "an alpha of one" "$grm" watch "$one" --data new --alpha 1
 "$grm" train --dataset sbm --set dataset.nodes=40 --method erm --epochs 2 --json > out 2> err
 expect_exit 2 "models of other data" "$grm" watch "$one" "$(jq -r '.runs[0]' out)" --data new
+cp -r pay sums
+sed -i '1a target = "regression"\ntargets = ["hours"]' sums/dataset.toml
+expect_exit 0 "a model of numbers" "$grm" train --dataset ./sums --method erm --epochs 2 --json
+expect_exit 2 "is not watched" "$grm" watch "$(jq -r '.runs[0]' out)" --data new
+check "with the reason" grep -q "predicts numbers" err
 mv pay gone
 expect_exit 3 "the run's data is gone" "$grm" watch "$one" --data new
 finish
