@@ -86,12 +86,11 @@ py::list table(const std::string& database, const std::string& name, const std::
   return rows;
 }
 
-int cell(const std::string& database, int64_t id, const std::string& owner, const std::string& runs,
-         int threads, double checkpoint_seconds, const std::string& root, bool allow_missing,
-         const std::string& device) {
+int run_cells(const std::string& database, const std::string& owner, const std::string& runs,
+              int threads, double checkpoint_seconds, const std::string& root, bool allow_missing,
+              const std::string& device) {
   study::CellJob job;
   job.database = database;
-  job.id = id;
   job.owner = owner;
   job.runs = runs;
   job.threads = threads;
@@ -104,7 +103,7 @@ int cell(const std::string& database, int64_t id, const std::string& owner, cons
     const py::gil_scoped_acquire gil;
     return PyErr_CheckSignals() != 0;
   };
-  return in_engine("cpu", [&] { return study::run_cell(job, hooks); });
+  return in_engine("cpu", [&] { return study::run_cells(job, hooks); });
 }
 
 py::dict paired(const std::vector<std::pair<double, double>>& pairs) {
@@ -129,8 +128,8 @@ void bind_study(py::module_& module) {
   module.def("run_study", &run, py::arg("spec"), py::arg("database"), py::arg("runs"),
              py::arg("root"), py::arg("program"), py::arg("jobs"), py::arg("threads"));
   module.def("study_table", &table, py::arg("database"), py::arg("name"), py::arg("against"));
-  module.def("run_cell", &cell, py::arg("database"), py::arg("id"), py::arg("owner"),
-             py::arg("runs"), py::arg("threads"), py::arg("checkpoint_seconds"), py::arg("root"),
+  module.def("run_cells", &run_cells, py::arg("database"), py::arg("owner"), py::arg("runs"),
+             py::arg("threads"), py::arg("checkpoint_seconds"), py::arg("root"),
              py::arg("allow_missing"), py::arg("device"));
   module.def("paired_t_test", &paired, py::arg("pairs"));
 }

@@ -1,4 +1,4 @@
-"""One cell of a study in a process of its own: what `Study.run` starts in the place of the program."""
+"""Cells of a study, one after the other: what `Study.run` starts in the place of the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ def main(words: "list[str]") -> int:
     parser.add_argument("cell", choices=["cell"])
     for name in ("--db", "--owner", "--out"):
         parser.add_argument(name, required=True)
-    parser.add_argument("--id", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--checkpoint-seconds", type=float, default=10.0)
     parser.add_argument("--data-root", default="")
@@ -24,8 +23,8 @@ def main(words: "list[str]") -> int:
     parser.add_argument("--quiet", action="store_true")
     given = parser.parse_args(words)
     grm.set_threads(given.threads)
-    return _grm.run_cell(given.db, given.id, given.owner, given.out, given.threads,
-                         given.checkpoint_seconds, given.data_root, given.allow_missing, given.device)
+    return _grm.run_cells(given.db, given.owner, given.out, given.threads, given.checkpoint_seconds,
+                          given.data_root, given.allow_missing, given.device)
 
 
 if __name__ == "__main__":

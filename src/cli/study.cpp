@@ -63,7 +63,8 @@ int report(const study::StudySpec& spec, const study::Outcome& outcome, const St
                 {"states", outcome.states},
                 {"failed", rows_json(outcome.failed)},
                 {"no_data", rows_json(outcome.no_data)},
-                {"seconds", outcome.seconds}});
+                {"seconds", outcome.seconds},
+                {"processes", outcome.processes}});
   }
   if (stopped) {
     fmt::print(stderr, "grm: stopped; 'grm study {} {}' with the same --db and --out resumes it\n",
@@ -163,7 +164,7 @@ int cell(const StudyFlags& flags, const Common& common) {
     log_to(folder + "/log.txt");
     log_info("cell of a study in {}", folder);
   };
-  return run_cell(job, hooks);
+  return run_cells(job, hooks);
 }
 
 void add_runner_flags(CLI::App& verb, StudyFlags& flags, Common& common) {
@@ -185,15 +186,15 @@ void add_runner_flags(CLI::App& verb, StudyFlags& flags, Common& common) {
   verb.add_flag("--dry-run", flags.dry_run, "print the cells and the expected duration, then stop");
 }
 
-// For the runner: one cell in a process of its own.
+// For the runner: a process that takes cells.
 void add_cell(CLI::App& study, const std::shared_ptr<StudyFlags>& flags, Common& common,
               Action& action) {
-  CLI::App* verb = study.add_subcommand("cell", "one claimed cell; for the runner");
+  CLI::App* verb =
+      study.add_subcommand("cell", "claimed cells from standard input; for the runner");
   verb->group("");
   add_common(*verb, common, true);
   study::CellJob& job = flags->job;
   verb->add_option("--db", job.database)->required();
-  verb->add_option("--id", job.id)->required();
   verb->add_option("--owner", job.owner)->required();
   verb->add_option("--out", job.runs)->required();
   verb->add_option("--checkpoint-seconds", job.checkpoint_seconds);

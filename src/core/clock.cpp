@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <ctime>
+#include <fstream>
 
 namespace grm {
 
@@ -19,6 +20,10 @@ double peak_memory_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+void reset_peak_memory_mib() {
+  std::ofstream("/proc/self/clear_refs") << "5";
 }
 
 }  // namespace grm

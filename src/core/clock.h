@@ -22,5 +22,7 @@ std::string timestamp();
 
 /// Largest resident size of this process so far, in MiB.
 double peak_memory_mib();
+/// Lets it begin again from what the process holds now, as far as the system allows.
+void reset_peak_memory_mib();
 
 }  // namespace grm

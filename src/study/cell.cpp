@@ -1,7 +1,8 @@
-// One cell of a study, in a process of its own: from its row to its run folder and back.
+// The cells of a study that one process runs, each from its row to its run folder and back.
 #include <torch/types.h>
 
 #include <algorithm>
+#include <iostream>
 
 #include "core/clock.h"
 #include "core/files.h"
@@ -17,13 +18,35 @@ namespace {
 
 constexpr int kDone = 0, kFailed = 1, kInterrupted = 130;
 
+// The data of the last cell: most cells of a study are of the same.
+class KeptData {
+ public:
+  const Task& get(const DatasetChoice& dataset, const DataContext& context) {
+    std::string name = dataset.entry().name;
+    for (const Option& option : dataset.options().options()) {
+      name += fmt::format(" {}={}", option.key, option.get());
+    }
+    if (!task_ || name != name_) {
+      task_.reset();
+      task_ = load_within_memory(dataset, context);
+      name_ = name;
+    }
+    return *task_;
+  }
+
+ private:
+  std::string name_;
+  std::optional<Task> task_;
+};
+
 class CellRun {
  public:
-  CellRun(const CellJob& job, const CellHooks& hooks, const Store& store)
-      : job_(job), hooks_(hooks), cell_(store.cell(job.id)) {}
+  CellRun(const CellJob& job, const CellHooks& hooks, const Store& store, KeptData& data)
+      : job_(job), hooks_(hooks), data_(data), cell_(store.cell(job.id)) {}
 
   CellResult operator()() {
     const Stopwatch watch;
+    if (hooks_.on_start) hooks_.on_start(cell_);
     config_ = config_from_toml(cell_.config, fmt::format("cell {}", cell_.id));
     config_->train.checkpoint_seconds = job_.checkpoint_seconds;
     ensure(config_->to_toml(cell_.seed) == cell_.config, "a configuration changed on its way");
@@ -53,7 +76,7 @@ class CellRun {
  private:
   void load() {
     loading_ = true;
-    task_ = load_within_memory(config_->dataset, job_.data);
+    task_ = data_.get(config_->dataset, job_.data);
     loading_ = false;
     if (cell_.phase == "trial") {
       // A search ends before anyone may look at test labels: they do not stay in memory.
@@ -81,6 +104,7 @@ class CellRun {
 
   const CellJob& job_;
   const CellHooks& hooks_;
+  KeptData& data_;
   CellRow cell_;
   std::optional<RunConfig> config_;
   Task task_;
@@ -94,8 +118,6 @@ std::vector<std::string> CellJob::arguments() const {
                                    "cell",
                                    "--db",
                                    database,
-                                   "--id",
-                                   std::to_string(id),
                                    "--owner",
                                    owner,
                                    "--out",
@@ -117,8 +139,9 @@ std::vector<std::string> CellJob::arguments() const {
   return list;
 }
 
-int run_cell(const CellJob& job, const CellHooks& hooks) {
-  Store store(job.database);
+namespace {
+
+int run_cell(const CellJob& job, const CellHooks& hooks, Store& store, KeptData& data) {
   const std::string me = own_identity();
   if (!store.hand_over(job.id, job.owner, me)) {
     fail(ErrorKind::config, "cell {} is not this process's to run; 'grm study run' hands them out",
@@ -128,7 +151,7 @@ int run_cell(const CellJob& job, const CellHooks& hooks) {
     store.give_up(job.id, me, "failed", message);
     return kFailed;
   };
-  CellRun run(job, hooks, store);
+  CellRun run(job, hooks, store, data);
   try {
     store.finish(job.id, me, run());
     return kDone;
@@ -147,6 +170,25 @@ int run_cell(const CellJob& job, const CellHooks& hooks) {
   } catch (const std::exception& error) {
     return failed(fmt::format("internal error: {}", error.what()));
   }
+}
+
+}  // namespace
+
+int run_cells(const CellJob& given, const CellHooks& hooks) {
+  CellJob job = given;
+  Store store(job.database);
+  KeptData data;
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    job.id = std::stoll(line);
+    const int code = run_cell(job, hooks, store, data);
+    std::cout << fmt::format("ended {} {}", job.id, code) << std::endl;
+    if (code != kDone) return code;
+    // The next one finds the memory as a new process would.
+    release_device_memory(compute_device());
+    reset_peak_memory_mib();
+  }
+  return kDone;
 }
 
 }  // namespace grm::study

@@ -1,4 +1,5 @@
-// Runs the cells of a study in child processes. This process itself never trains.
+// Runs the cells of a study in child processes, which take one cell after the other: the start of a
+// process takes longer than a short run. This process itself never trains.
 #include "study/runner.h"
 
 #include <poll.h>
@@ -7,10 +8,8 @@
 #include <algorithm>
 #include <list>
 #include <memory>
-#include <thread>
 
 #include "core/clock.h"
-#include "core/system/memory.h"
 #include "core/system/process.h"
 #include "grm/core/error.h"
 #include "study/mps.h"
@@ -20,21 +19,8 @@ namespace {
 
 constexpr double kUnknownNeedMib = 1500;  // of a cell whose like has not run yet
 constexpr int kTickMilliseconds = 200;
-constexpr int kGpuJobs = 12;           // at once on one GPU, unless said otherwise
-constexpr double kClaimSeconds = 1.0;  // between looks at what other processes left free
-
-bool uses_gpu(const RunnerOptions& options) {
-  return options.device.rfind("cuda", 0) == 0;
-}
-
-// Jobs, threads and memory with the defaults filled in. One run alone leaves most of a GPU idle.
-RunnerOptions filled(RunnerOptions options) {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (options.jobs <= 0) options.jobs = uses_gpu(options) ? std::min(cores, kGpuJobs) : cores;
-  if (options.threads <= 0) options.threads = std::max(1, cores / options.jobs);
-  if (options.memory_mib <= 0) options.memory_mib = 0.8 * system_memory().free / 1048576;
-  return options;
-}
+constexpr double kClaimSeconds = 1.0;    // between looks at what other processes left free
+constexpr double kGoodbyeSeconds = 5.0;  // for processes to end that have nothing to do
 
 class Phase {
  public:
@@ -54,14 +40,18 @@ class Phase {
     for (;;) {
       if (!outcome.interrupted && hooks_.interrupted && hooks_.interrupted()) {
         outcome.interrupted = true;
-        for (Job& job : jobs_) job.process->send(SIGINT);
+        for (Worker& worker : workers_) {
+          if (worker.job) worker.process->send(SIGINT);
+        }
       }
       if (!outcome.interrupted) start_jobs();
-      if (jobs_.empty() && (outcome.interrupted || nothing_left())) break;
+      if (busy() == 0 && (outcome.interrupted || nothing_left())) break;
       wait_for_news();
       if (reap(outcome.interrupted)) last_claim_ = -kClaimSeconds;  // there is room: look at once
       if (hooks_.on_tick) hooks_.on_tick(progress());
     }
+    dismiss();
+    outcome.processes = started_;
     outcome.states = store_.counts(study_, phase_);
     for (CellRow& cell : store_.cells(study_, phase_)) {
       if (cell.state == "failed")
@@ -77,8 +67,16 @@ class Phase {
   struct Job {
     CellRow cell;
     double need_mib;
-    std::unique_ptr<ChildProcess> process;
   };
+  struct Worker {
+    std::unique_ptr<ChildProcess> process;
+    std::optional<Job> job;  // none: it waits for one
+  };
+
+  int busy() const {
+    return static_cast<int>(std::count_if(workers_.begin(), workers_.end(),
+                                          [](const Worker& worker) { return worker.job; }));
+  }
 
   double need(const CellRow& cell) const {
     const auto known = peaks_.find({cell.dataset, cell.method});
@@ -86,30 +84,60 @@ class Phase {
   }
 
   void start_jobs() {
-    while (static_cast<int>(jobs_.size()) < options_.jobs) {
+    while (busy() < options_.jobs) {
       if (watch_.seconds() - last_claim_ < kClaimSeconds) return;
       double used = 0;
-      for (const Job& job : jobs_) used += job.need_mib;
+      for (const Worker& worker : workers_) used += worker.job ? worker.job->need_mib : 0.0;
       std::optional<CellRow> cell =
           store_.claim(study_, phase_, me_, [&](const CellRow& candidate) {
-            return jobs_.empty() || used + need(candidate) <= options_.memory_mib;
+            return busy() == 0 || used + need(candidate) <= options_.memory_mib;
           });
       if (!cell) {
         last_claim_ = watch_.seconds();
+        dismiss();
         return;
       }
-      CellJob job{options_.database,
-                  cell->id,
-                  me_,
-                  options_.runs,
-                  options_.data,
-                  options_.threads,
-                  options_.checkpoint_seconds,
-                  options_.device};
-      std::vector<std::string> argv = job.arguments();
-      argv.insert(argv.begin(), options_.program);
+      Worker& worker = free_worker();
+      worker.process->tell(std::to_string(cell->id));
       const double mib = need(*cell);
-      jobs_.push_back({std::move(*cell), mib, std::make_unique<ChildProcess>(argv)});
+      worker.job = Job{std::move(*cell), mib};
+    }
+  }
+
+  Worker& free_worker() {
+    for (Worker& worker : workers_) {
+      if (!worker.job) return worker;
+    }
+    CellJob job{options_.database,
+                0,
+                me_,
+                options_.runs,
+                options_.data,
+                options_.threads,
+                options_.checkpoint_seconds,
+                options_.device};
+    std::vector<std::string> argv = job.arguments();
+    argv.insert(argv.begin(), options_.program);
+    workers_.push_back({std::make_unique<ChildProcess>(argv, ".", Talk::yes), std::nullopt});
+    ++started_;
+    return workers_.back();
+  }
+
+  // Lets processes go that have nothing to do: what they hold may be needed.
+  void dismiss() {
+    std::list<Worker> idle;
+    for (auto worker = workers_.begin(); worker != workers_.end();) {
+      const auto next = std::next(worker);
+      if (!worker->job) idle.splice(idle.end(), workers_, worker);
+      worker = next;
+    }
+    for (Worker& worker : idle) worker.process->hang_up();
+    const Stopwatch patience;
+    for (Worker& worker : idle) {
+      while (!worker.process->ended() && patience.seconds() < kGoodbyeSeconds) {
+        worker.process->read_output();
+        poll(nullptr, 0, 5);
+      }
     }
   }
 
@@ -121,44 +149,60 @@ class Phase {
 
   void wait_for_news() {
     std::vector<pollfd> files;
-    for (const Job& job : jobs_) files.push_back({job.process->output(), POLLIN, 0});
+    for (const Worker& worker : workers_) {
+      files.push_back({worker.process->output(), POLLIN, 0});
+      files.push_back({worker.process->channel(), POLLIN, 0});
+    }
     poll(files.data(), files.size(), kTickMilliseconds);
-    for (Job& job : jobs_) job.process->read_output();
+    for (Worker& worker : workers_) worker.process->read_output();
   }
 
   bool reap(bool interrupted) {
     bool any = false;
-    for (auto job = jobs_.begin(); job != jobs_.end();) {
-      const std::optional<std::string> end = job->process->ended();
-      if (!end) {
-        ++job;
-        continue;
+    for (auto worker = workers_.begin(); worker != workers_.end();) {
+      const auto next = std::next(worker);
+      // Asked first: what it said before its end is heard then.
+      const std::optional<std::string> end = worker->process->ended();
+      for (const std::string& line : worker->process->heard()) {
+        if (!worker->job || line != fmt::format("ended {} 0", worker->job->cell.id)) continue;
+        finish(*worker, "", interrupted);
+        any = true;
       }
-      any = true;
-      const int64_t id = job->cell.id;
-      // The process writes its own row, unless it could not.
-      const std::string message = end->empty() ? "ended without a result" : *end;
-      const std::string state = interrupted ? "todo" : "failed";
-      if (!store_.give_up(id, job->process->identity(), state, message)) {
-        store_.give_up(id, me_, state, message);
+      if (end) {
+        if (worker->job) finish(*worker, *end, interrupted);
+        workers_.erase(worker);
+        any = true;
       }
-      jobs_.erase(job++);
-      CellRow cell = store_.cell(id);
-      if (cell.state == "no_data") store_.spread_no_data(id);
-      if (cell.state == "done") {
-        double& peak = peaks_[{cell.dataset, cell.method}];
-        peak = std::max(peak, cell.peak_mib);
-      }
-      if (hooks_.on_cell) hooks_.on_cell(cell, progress());
+      worker = next;
     }
     return any;
+  }
+
+  void finish(Worker& worker, const std::string& end, bool interrupted) {
+    const int64_t id = worker.job->cell.id;
+    worker.job.reset();
+    // The process writes its own row, unless it could not.
+    const std::string message = end.empty() ? "ended without a result" : end;
+    const std::string state = interrupted ? "todo" : "failed";
+    if (!store_.give_up(id, worker.process->identity(), state, message)) {
+      store_.give_up(id, me_, state, message);
+    }
+    CellRow cell = store_.cell(id);
+    if (cell.state == "no_data") store_.spread_no_data(id);
+    if (cell.state == "done") {
+      double& peak = peaks_[{cell.dataset, cell.method}];
+      peak = std::max(peak, cell.peak_mib);
+    }
+    if (hooks_.on_cell) hooks_.on_cell(cell, progress());
   }
 
   Progress progress() const {
     Progress p;
     p.states = store_.counts(study_, phase_);
     for (const auto& [state, count] : p.states) p.total += count;
-    for (const Job& job : jobs_) p.running.push_back(cell_title(job.cell));
+    for (const Worker& worker : workers_) {
+      if (worker.job) p.running.push_back(cell_title(worker.job->cell));
+    }
     p.elapsed = watch_.seconds();
     const std::map<std::vector<std::string>, double> means = store_.mean_seconds(study_);
     if (means.empty()) {
@@ -182,7 +226,8 @@ class Phase {
   const std::string me_;
   const double first_estimate_;
   std::map<std::vector<std::string>, double> peaks_;
-  std::list<Job> jobs_;
+  std::list<Worker> workers_;
+  int64_t started_ = 0;
   Stopwatch watch_;
   double last_claim_ = -kClaimSeconds;
 };
@@ -195,47 +240,10 @@ std::string cell_title(const CellRow& cell) {
                      cell.phase == "trial" ? fmt::format(" trial {}", cell.trial) : "", cell.seed);
 }
 
-Forecast forecast(const Store* store, const StudySpec& spec, const std::string& phase,
-                  const std::vector<PlannedCell>& cells, double expected_minutes,
-                  const RunnerOptions& given) {
-  const RunnerOptions options = filled(given);
-  Forecast f;
-  f.phase = phase;
-  f.cells = cells;
-  f.jobs = options.jobs;
-  f.threads = options.threads;
-  f.memory_mib = options.memory_mib;
-  std::map<std::vector<std::string>, double> means;
-  if (store) means = store->mean_seconds(spec.name);
-  double seconds = 0;
-  int64_t left = 0, unknown = 0;
-  for (const PlannedCell& cell : cells) {
-    if (store && store->finished(cell.config)) {
-      ++f.done;
-      continue;
-    }
-    ++left;
-    const auto known = means.find({cell.dataset, cell.method, cell.variant});
-    if (known == means.end())
-      ++unknown;
-    else
-      seconds += known->second;
-  }
-  if (left == 0) {
-    f.seconds = 0;
-  } else if (unknown == 0) {
-    f.seconds = seconds / std::min<double>(options.jobs, static_cast<double>(left));
-  } else if (expected_minutes > 0) {
-    f.seconds =
-        expected_minutes * 60 * static_cast<double>(left) / static_cast<double>(cells.size());
-  }
-  return f;
-}
-
 Outcome run_phase(const StudySpec& spec, const std::string& phase,
                   const std::vector<PlannedCell>& cells, double expected_minutes,
                   const RunnerOptions& given, const RunnerHooks& hooks) {
-  const RunnerOptions options = filled(given);
+  const RunnerOptions options = with_defaults(given);
   Store store(options.database, Open::create);
   for (const std::string& line : store.plan(spec, phase, cells)) {
     if (hooks.on_message) hooks.on_message(line);
@@ -246,7 +254,7 @@ Outcome run_phase(const StudySpec& spec, const std::string& phase,
   store.reopen(spec.name, phase, options.retry_failed);
   const Forecast ahead = forecast(&store, spec, phase, cells, expected_minutes, options);
   if (hooks.on_start) hooks.on_start(ahead);
-  const SharedGpu shared(uses_gpu(options) && options.jobs > 1);
+  const SharedGpu shared(options.on_gpu() && options.jobs > 1);
   return Phase(spec, phase, options, hooks, store, ahead.seconds)();
 }
 

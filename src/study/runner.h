@@ -23,12 +23,17 @@ struct RunnerOptions {
   std::string device;  // as --device; empty: what the configurations say
   /// The program that runs one cell when it is called with CellJob::arguments().
   std::string program = "/proc/self/exe";
+
+  bool on_gpu() const { return device.rfind("cuda", 0) == 0; }
 };
 
-/// The work of one process: a cell that its parent has claimed.
+/// Jobs, threads and memory filled in. One run alone leaves most of a GPU idle.
+RunnerOptions with_defaults(RunnerOptions options);
+
+/// The work of one process: cells that its parent has claimed.
 struct CellJob {
   std::string database;
-  int64_t id = 0;
+  int64_t id = 0;     // of the cell at hand
   std::string owner;  // identity of the parent
   std::string runs;
   DataContext data;
@@ -40,16 +45,19 @@ struct CellJob {
   std::vector<std::string> arguments() const;
 };
 
-/// What a process tells about its cell.
+/// What a process tells about its cells.
 struct CellHooks {
+  std::function<void(const CellRow& cell)> on_start;
   std::function<void(const std::string& folder)> on_folder;
   std::function<bool()> interrupted;
 };
 
-/// Trains one cell, from its checkpoint if there is one, and writes its row. Whatever goes wrong
-/// with the run is written there too. Returns the exit code: 0 for a row that says done or no_data,
-/// 1 for failed, 130 for interrupted.
-int run_cell(const CellJob& job, const CellHooks& hooks);
+/// Trains one cell after the other: reads their numbers from standard input, a line each, and answers
+/// "ended NUMBER CODE" on standard output, until input ends. A cell starts from its checkpoint if there
+/// is one, and its row is written; whatever goes wrong with the run is written there too. The code is
+/// 0 for a row that says done or no_data, 1 for failed, 130 for interrupted; after another one than 0
+/// no more cells are taken, and it is returned. Data that the next cell needs, too, is kept.
+int run_cells(const CellJob& job, const CellHooks& hooks);
 
 /// What is ahead.
 struct Forecast {
@@ -87,13 +95,15 @@ struct Outcome {
   std::map<std::string, int64_t> states;  // number of cells by state
   std::vector<CellRow> failed, no_data;
   double seconds = 0.0;
+  int64_t processes = 0;  // that were started
 };
 
 /// "cora grm kipf seed 1000", with the trial in a search.
 std::string cell_title(const CellRow& cell);
 
-/// Runs all cells of a study that are not done, each in a process of its own. A cell that fails
-/// does not stop the others. Several processes may run the same study at once.
+/// Runs all cells of a study that are not done in other processes, each of which takes one cell after
+/// the other until one fails. A cell that fails does not stop the others. Several processes may run
+/// the same study at once.
 Outcome run_study(const StudySpec& spec, const RunnerOptions& options, const RunnerHooks& hooks);
 
 /// Compares the data of finished cells with what is on disk now; cells of other data start anew.

@@ -96,6 +96,41 @@ TEST_F(RunnerTest, ResultsAreThoseOfTheSameRunsDoneByHandAndNothingIsRunTwice) {
   EXPECT_EQ(finished_folders(), 2u);
 }
 
+// A process goes on with the next cell, on the same data and on other data, and nothing of a cell shows
+// in the one after it.
+TEST_F(RunnerTest, OneProcessRunsCellAfterCellWithTheResultsOfProcessesOfTheirOwn) {
+  const char* datasets =
+      "\"sbm\", {name = \"sbm\", label = \"more\", set = {\"dataset.nodes\" = 80}}";
+  const StudySpec study = spec("dataset.nodes = 60\ntrain.eval_every = 1\n", datasets);
+  std::vector<ResultRow> rows[2];
+  for (int apart = 0; apart < 2; ++apart) {
+    options_.database = folder_.file(apart ? "apart.db" : "together.db");
+    options_.runs = folder_.file(apart ? "apart" : "together");
+    options_.jobs = apart ? 4 : 1;
+    const Outcome outcome = run(study);
+    EXPECT_EQ(outcome.states, (std::map<std::string, int64_t>{{"done", 4}}));
+    EXPECT_EQ(outcome.processes, apart ? 4 : 1);
+    rows[apart] = Store(options_.database).results("s", "run");
+    ASSERT_EQ(rows[apart].size(), 4u);
+  }
+  for (size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(rows[0][k].config, rows[1][k].config);
+    const auto test = [&](int apart) { return rows[apart][k].record.chosen.at("val").test; };
+    ASSERT_EQ(test(0).size(), test(1).size());
+    for (size_t t = 0; t < test(0).size(); ++t) EXPECT_EQ(test(0)[t].value, test(1)[t].value);
+    EXPECT_LT(rows[0][k].record.peak_memory_mib, 1.5 * rows[1][k].record.peak_memory_mib);
+  }
+}
+
+TEST_F(RunnerTest, AProcessThatDiesTakesNoOtherCellWithIt) {
+  options_.jobs = 1;
+  setenv("GRM_TEST_CRASH", "1000", 1);
+  const Outcome outcome = run(spec(kSmall));
+  unsetenv("GRM_TEST_CRASH");
+  EXPECT_EQ(outcome.states, (std::map<std::string, int64_t>{{"done", 1}, {"failed", 1}}));
+  EXPECT_EQ(outcome.processes, 2);
+}
+
 TEST_F(RunnerTest, AFailedCellDoesNotStopTheOthersAndIsRetriedOnRequest) {
   setenv("GRM_TEST_CRASH", "1001", 1);
   const StudySpec crash = spec(kSmall);

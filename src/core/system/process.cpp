@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,18 +71,28 @@ bool is_alive(const std::string& identity) {
   return now.state != 'X' && now.state != 'Z' && now.start == identity.substr(second + 1);
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::string& folder) {
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::string& folder,
+                           Talk talk) {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(ErrorKind::io, "no pipe: {}", strerror(errno));
+  // A socket: writing to one whose other end is gone is an error, not a signal.
+  int line[2] = {-1, -1};
+  if (talk == Talk::yes && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) {
+    const int reason = errno;
+    close(ends[0]);
+    close(ends[1]);
+    fail(ErrorKind::io, "no channel: {}", strerror(reason));
+  }
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ < 0) {
     const int reason = errno;
-    close(ends[0]);
-    close(ends[1]);
+    for (const int end : {ends[0], ends[1], line[0], line[1]}) {
+      if (end >= 0) close(end);
+    }
     fail(ErrorKind::io, "no process can be started: {}", strerror(reason));
   }
   if (process_ == 0) {
@@ -90,8 +101,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::stri
     if (getppid() != parent) _exit(1);  // it died before the line above
     setpgid(0, 0);
     const int nothing = open("/dev/null", O_RDWR);
-    dup2(nothing, STDIN_FILENO);
-    dup2(nothing, STDOUT_FILENO);
+    dup2(talk == Talk::yes ? line[1] : nothing, STDIN_FILENO);
+    dup2(talk == Talk::yes ? line[1] : nothing, STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
     if (chdir(folder.c_str()) == 0) execv(words[0], words.data());
     const char* reason = strerror(errno);
@@ -101,6 +112,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::stri
   close(ends[1]);
   output_ = ends[0];
   fcntl(output_, F_SETFL, O_NONBLOCK);
+  channel_ = line[0];
+  if (channel_ >= 0) close(line[1]);
   identity_ = identity_of(process_);
 }
 
@@ -110,6 +123,28 @@ ChildProcess::~ChildProcess() {
     waitpid(process_, nullptr, 0);
   }
   close(output_);
+  if (channel_ >= 0) close(channel_);
+}
+
+void ChildProcess::tell(const std::string& line) {
+  const std::string text = line + "\n";
+  [[maybe_unused]] const ssize_t sent = ::send(channel_, text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+std::vector<std::string> ChildProcess::heard() {
+  char buffer[4096];
+  for (ssize_t count; (count = recv(channel_, buffer, sizeof buffer, MSG_DONTWAIT)) > 0;) {
+    heard_.append(buffer, static_cast<size_t>(count));
+  }
+  std::vector<std::string> lines;
+  for (size_t end; (end = heard_.find('\n')) != std::string::npos; heard_.erase(0, end + 1)) {
+    lines.push_back(heard_.substr(0, end));
+  }
+  return lines;
+}
+
+void ChildProcess::hang_up() {
+  shutdown(channel_, SHUT_WR);
 }
 
 void ChildProcess::read_output() {
