@@ -112,4 +112,9 @@ fuzz_program(data data_targets.h
   LINK data io graph core
   SOURCES ${own_sources} io/csv.cpp io/npz.cpp io/npz_archive.cpp io/npy.cpp core/options.cpp
           core/toml_text.cpp core/files.cpp core/json.cpp core/json_library.cpp)
-add_custom_target(fuzz DEPENDS fuzz_io fuzz_train fuzz_data)
+fuzz_program(serve serve_targets.h
+  READERS http_head http_body
+  LINK data io graph core
+  SOURCES serve/http_head.cpp serve/http.cpp serve/body.cpp data/own/locate.cpp io/npz_write.cpp
+          core/files.cpp core/json.cpp core/json_library.cpp)
+add_custom_target(fuzz DEPENDS fuzz_io fuzz_train fuzz_data fuzz_serve)

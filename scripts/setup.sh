@@ -43,7 +43,7 @@ case "${1:-}" in
       'tool|jq|jq|jq|jq' 'tool|python3|python3|python3|python3'
       'tool|gnuplot|gnuplot-nox|gnuplot-minimal|gnuplot' 'tool|dot|graphviz|graphviz|graphviz')
     useful+=('tool|chromium|chromium|chromium|chromium' 'tool|chromedriver|chromium-driver|chromedriver|'
-      'module|selenium|python3-selenium|python3-selenium|' 'tool|clang++|clang|clang|llvm'
+      'module|selenium|python3-selenium|python3-selenium|' 'tool|node|nodejs|nodejs|node' 'tool|clang++|clang|clang|llvm'
       'tool|clang-format|clang-format|clang-tools-extra|clang-format'
       'file|/usr/lib/llvm*/lib/clang/*/lib/linux/*fuzzer*|libclang-rt-dev|compiler-rt|llvm'
       'header|benchmark/benchmark.h|libbenchmark-dev|google-benchmark-devel|google-benchmark'

@@ -1,10 +1,8 @@
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
-#include <cstdio>
 
 #include "cli/checks.h"
 #include "cli/cli.h"
+#include "cli/listen.h"
 #include "cli/run_flags.h"
 #include "core/files.h"
 #include "core/json.h"
@@ -19,7 +17,7 @@ namespace {
 struct ServeFlags {
   serve::ServiceOptions options;
   std::string token_file;
-  double body_mib = 64.0;
+  ListenFlags listen;
   double drain = 10.0;
 };
 
@@ -41,8 +39,7 @@ std::string read_token(const std::string& path) {
 int serve_models(ServeFlags& flags, const Common& common) {
   serve::ServiceOptions& options = flags.options;
   options.device = common.device.empty() ? "cpu" : common.device;
-  options.http.body_bytes = static_cast<size_t>(flags.body_mib * 1024 * 1024);
-  options.http.all_bodies = 4 * options.http.body_bytes;
+  flags.listen.limit(options.http);
   if (!flags.token_file.empty()) options.token = read_token(flags.token_file);
   if (!serve::is_loopback(options.address) && options.token.empty()) {
     log_warning("everybody who reaches {} may ask these models; --token-file asks for a token",
@@ -50,13 +47,9 @@ int serve_models(ServeFlags& flags, const Common& common) {
   }
   serve::watch_signals();
   serve::Service service(options);
-  if (common.json) {
-    fmt::print("{}\n", json_text(ordered_json{{"address", service.address()},
-                                              {"models", service.names()}}));
-  } else {
-    fmt::print("{}\n", service.address());
-  }
-  std::fflush(stdout);
+  print_address(common.json ? json_text(ordered_json{{"address", service.address()},
+                                                     {"models", service.names()}})
+                            : service.address());
   for (const std::string& name : service.names()) log_info("model {}", name);
   serve::wait_for_end([&] { service.reload(/*all=*/true); },
                       [&] { service.reload(/*all=*/false); });
@@ -76,15 +69,9 @@ void add_serve(CLI::App& app, Common& common, Action& action) {
   add_memory_limit(*verb);
   verb->add_option("run", options.models, "run folders or model files; NAME=RUN gives a name")
       ->required();
-  verb->add_option("--port", options.port, "port (default: a free one)")
-      ->check(whole_number(0, 65535));
-  verb->add_option("--address", options.address, "numeric address to listen at")
-      ->capture_default_str();
+  flags->listen.add(*verb, options.port, options.address);
   verb->add_option("--token-file", flags->token_file,
                    "file with a token that every request must bring (Authorization: Bearer TOKEN)");
-  verb->add_option("--max-body", flags->body_mib, "MiB that one request may have")
-      ->capture_default_str()
-      ->check(number_above(0, 4096));
   verb->add_option("--timeout", options.worker.seconds,
                    "seconds after which a waiting request is given up")
       ->capture_default_str()

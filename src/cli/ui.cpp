@@ -1,13 +1,12 @@
-#include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "cli/checks.h"
 #include "cli/cli.h"
+#include "cli/listen.h"
 #include "core/files.h"
 #include "core/json.h"
 #include "core/system/process.h"
@@ -21,6 +20,7 @@ namespace {
 
 struct UiFlags {
   serve::StudioOptions options;
+  ListenFlags listen;
   bool no_browser = false;
 };
 
@@ -35,6 +35,7 @@ void open_browser(const std::string& address) {
 
 int studio(UiFlags& flags, const Common& common) {
   serve::StudioOptions& options = flags.options;
+  flags.listen.limit(options.http);
   if (!serve::is_loopback(options.address)) {
     log_warning(
         "whoever reaches {} and knows the token sees these runs; the token travels in the clear",
@@ -44,12 +45,8 @@ int studio(UiFlags& flags, const Common& common) {
   options.program = std::filesystem::read_symlink("/proc/self/exe", code).string();
   serve::watch_signals();
   serve::Studio studio(options);
-  if (common.json) {
-    fmt::print("{}\n", json_text(ordered_json{{"address", studio.address()}}));
-  } else {
-    fmt::print("{}\n", studio.address());
-  }
-  std::fflush(stdout);
+  print_address(common.json ? json_text(ordered_json{{"address", studio.address()}})
+                            : studio.address());
   log_info("{} of {}; Ctrl-C ends it",
            options.write ? "starts runs and shows those" : "shows the runs", options.folder);
   if (!flags.no_browser) open_browser(studio.address());
@@ -68,14 +65,11 @@ void add_ui(CLI::App& app, Common& common, Action& action) {
   serve::StudioOptions& options = flags->options;
   add_common(*verb, common, false);
   verb->add_option("folder", options.folder, "folder of runs")->capture_default_str();
-  verb->add_option("--port", options.port, "port (default: a free one)")
-      ->check(whole_number(0, 65535));
+  flags->listen.add(*verb, options.port, options.address);
   verb->add_flag("--no-browser", flags->no_browser, "do not open a browser");
   verb->add_flag("--write", options.write,
                  "let the page start and stop runs, which go into FOLDER");
   verb->add_option("--db", options.database, "result database of studies")->capture_default_str();
-  verb->add_option("--address", options.address, "numeric address to listen at")
-      ->capture_default_str();
   verb->footer(
       "The first line on stdout is the address with a token that is drawn anew at every start; "
       "without\n"

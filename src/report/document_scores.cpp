@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "core/json.h"
+#include "grm/data/dataset.h"
 #include "report/document.h"
+#include "train/recorded_config.h"
 
 namespace grm::report::document {
 namespace {
@@ -65,13 +67,25 @@ Json each_json(const std::vector<const ResultRow*>& runs, const std::vector<std:
   return list;
 }
 
+// Whether features are centred by the domain that is tested, whose other items are looked at without
+// their labels.
+bool is_transductive(const std::vector<const ResultRow*>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const ResultRow* run) {
+    const auto values = config_values(run->config);
+    const auto centre = values.find("dataset.centre");
+    return centre != values.end() &&
+           centre->second.find(to_string(Centring::domain)) != std::string::npos;
+  });
+}
+
 Json row_json(const std::string& name, const Cell& cell, const std::vector<std::string>& domains,
               const std::vector<const ResultRow*>& runs, const std::string& rule) {
   Json row = {{"name", name},
               {"method", runs.empty() ? study::without_preset(name)
                                       : study::without_preset(runs.front()->method)},
               {"runs", cell.runs},
-              {"expected", cell.expected}};
+              {"expected", cell.expected},
+              {"transductive", is_transductive(runs)}};
   Json scores = Json::array();
   for (const std::string& domain : domains) {
     const auto at = std::find_if(cell.domains.begin(), cell.domains.end(),

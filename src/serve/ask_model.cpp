@@ -38,14 +38,14 @@ std::string quoted(const std::string& text) {
 // One object a row, written as text: a tree of a million numbers would take many times as much.
 class RowWriter {
  public:
-  explicit RowWriter(const Model& model) {
+  RowWriter(const Model& model, int64_t most) : left_(most) {
     for (int64_t c = 0; c < model.classes(); ++c) labels_.push_back(quoted(model.label(c)));
   }
 
   void add(const Domain& domain, const torch::Tensor& items, const Prediction& p) {
     const torch::Tensor ids = items.contiguous();
     const std::string name = quoted(domain.name);
-    for (int64_t k = 0; k < ids.numel(); ++k) {
+    for (int64_t k = 0; k < ids.numel() && left_ != 0; ++k, --left_) {
       const int64_t id = ids.data_ptr<int64_t>()[k];
       const std::string item = domain.item_names.empty()
                                    ? std::to_string(id)
@@ -86,6 +86,7 @@ class RowWriter {
     text_ += fmt::format(R"(,"{}":{})", key, number);
   }
 
+  int64_t left_;  // rows; below 0: no end
   std::vector<std::string> labels_;
   std::string text_;
 };
@@ -147,8 +148,8 @@ HttpReply ask(ModelWorker& worker, const HttpRequest& request, const Body& body,
   std::string key;
   if (request.body.size() <= kSharedBody) {
     const Asking& asking = body.asking();
-    key = fmt::format("{}\n{}\n{}\n{}\n{}", request.path, sha256(request.body), asking.item,
-                      asking.domain, asking.csv);
+    key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.path, sha256(request.body), asking.item,
+                      asking.domain, asking.csv, asking.rows);
   }
   return worker.ask(key, [upload, work](Model& model) { return work(model, *upload); });
 }
@@ -161,7 +162,7 @@ HttpReply predicted(Model& model, const Upload& upload, const std::string& name,
     check_memory_to_predict(model, data);
     HttpReply reply;
     std::string lines;
-    RowWriter rows(model);
+    RowWriter rows(model, upload.asking.rows);
     const bool csv = upload.asking.csv;
     const PredictionSummary summary = predict_csv(
         model, data,

@@ -255,6 +255,12 @@ Body::Body(const HttpRequest& request) : request_(request) {
   asking_.item = request.param("item");
   asking_.domain = request.param("domain");
   asking_.csv = request.header("accept").find("text/csv") != std::string::npos;
+  const std::string rows = request.param("rows");
+  const char* end = rows.data() + rows.size();
+  if (!rows.empty() &&
+      (std::from_chars(rows.data(), end, asking_.rows).ptr != end || asking_.rows < 0)) {
+    fail(ErrorKind::config, "'rows' is a whole number: how many rows are sent");
+  }
   const std::string type = type_of(request);
   if (is_array_file(type)) return;
   if (type != "application/json") {

@@ -13,6 +13,7 @@ struct Asking {
   std::string item;    // to be explained
   std::string domain;  // where it is
   bool csv = false;    // the answer as lines of CSV
+  int64_t rows = -1;   // of an answer in JSON; -1: all
   int64_t top = 10;    // edges that are compared between samples
 };
 

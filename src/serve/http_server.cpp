@@ -67,25 +67,6 @@ std::string whole_answer(int status, const HttpReply& reply) {
 
 }  // namespace
 
-HttpReply error_reply(int status, const std::string& kind, const std::string& message) {
-  HttpReply reply;
-  reply.status = status;
-  reply.why = message.substr(0, 300);
-  const nlohmann::ordered_json error = {{"kind", kind}, {"message", message}};
-  reply.body = json_text(nlohmann::ordered_json{{"error", error}}) + "\n";
-  return reply;
-}
-
-std::string HttpRequest::header(const std::string& lower_case_name) const {
-  const auto found = headers.find(lower_case_name);
-  return found == headers.end() ? "" : found->second;
-}
-
-std::string HttpRequest::param(const std::string& name) const {
-  const auto found = query.find(name);
-  return found == query.end() ? "" : found->second;
-}
-
 std::string base_address(const std::string& address, int port) {
   const bool six = address.find(':') != std::string::npos;
   return fmt::format("http://{}{}{}:{}", six ? "[" : "", address, six ? "]" : "", port);

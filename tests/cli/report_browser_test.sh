@@ -43,4 +43,37 @@ check "all views" [ $code = 0 ]
 "$grm" train --dataset sbm --set dataset.nodes=60 --epochs 2 --method erm,grm,mmd,eerm --seeds 5 --out many -q > /dev/null 2>&1
 expect_exit 0 "a report of 20 runs" "$grm" report many --out many.html --json
 check "is less than 2 MB" jq -e '.runs == 20 and .bytes < 2000000' out
+
+# A study with a search, on data of which one has published values.
+cat > everything.toml <<'E'
+name = "everything"
+about = "a small study that fills every view"
+seeds = 2
+methods = ["erm", "grm"]
+datasets = ["sbm", "spmotif"]
+[set]
+train.epochs = 3
+train.test = "selected"
+[[when]]
+dataset = "sbm"
+set.dataset.nodes = 60
+[[when]]
+dataset = "spmotif"
+set.dataset.train_per_class = 15
+set.dataset.val_per_class = 10
+set.dataset.test_per_class = 10
+[tune]
+search = "random"
+trials = 4
+seeds = 1
+first_seed = 5000
+[tune.space]
+"method.lr" = [1e-3, 3e-3, 1e-2, 3e-2]
+E
+check "a tuned study" "$grm" study tune everything.toml --jobs 2 -q
+check "its report" "$grm" report --study everything --out study.html -q
+$python "$source_dir/tests/web/study_views.py" study.html many.html "${GRM_SHOTS:-.}" > views 2>&1
+code=$?
+cat views
+check "the views of a study" [ $code = 0 ]
 finish

@@ -32,6 +32,8 @@ start runs
 check "the address with its token is the first line" grep -qE '^http://127\.0\.0\.1:[0-9]+/\?token=[0-9a-f]{64}$' address
 check "only looks: attacks and requests" /usr/bin/python3 "$source_dir/tests/serve/studio_check.py" "$(cat address)" read
 expect_exit 0 "it ends" stop
+# axe-core looks at accessibility, where npm can fetch it.
+command -v npm > /dev/null && timeout 60 npm install --no-audit --no-fund --silent axe-core > /dev/null 2>&1
 start runs --write
 check "starts, follows and stops a run" /usr/bin/python3 "$source_dir/tests/serve/studio_check.py" "$(cat address)" write
 check "in a browser" /usr/bin/python3 "$source_dir/tests/serve/studio_browser.py" "$(cat address)"

@@ -25,13 +25,13 @@ for folder in "$source_dir"/tests/fuzz/corpus/*/; do
     { echo "FAILED: nobody reads tests/fuzz/corpus/$reader"; failures=$((failures + 1)); }
 done
 
-for program in io train; do
+for program in io train serve; do
   cmake --build "$build" --target fuzz_$program > "$work/build.log" 2>&1 ||
     { tail -n 30 "$work/build.log"; exit 1; }
 done
 export TMPDIR=$work ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1
 for reader in csv npz idx mat json_lists sst2 safetensors pickle planetoid checkpoint model record \
-  config study; do
+  config study http_head http_body; do
   mkdir -p "$work/grown/$reader"
   if ! "$build/fuzz/fuzz_$reader" "$work/grown/$reader" "$source_dir/tests/fuzz/corpus/$reader" \
     -max_total_time="${GRM_FUZZ_SECONDS:-1}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \

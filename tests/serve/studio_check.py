@@ -87,6 +87,9 @@ def read():
     kind = {"Content_Type": "application/octet-stream"}
     status, answer = api("POST", "/api/predict?run=" + quoted(run), file.getvalue(), **kind)
     check("prediction of an upload", status == 200 and answer["items"] == 20, answer)
+    status, answer = api("POST", "/api/predict?rows=5&run=" + quoted(run), file.getvalue(), **kind)
+    check("some rows of it", status == 200 and answer["items"] == 20 and len(answer["predictions"]) == 5, answer)
+    check("rows are a number", api("POST", "/api/predict?rows=-1&run=" + quoted(run), file.getvalue(), **kind)[0] == 400)
     status, answer = api("POST", "/api/explain?item=3&run=" + quoted(run), file.getvalue(), **kind)
     check("explanation of an upload", status == 200 and answer["name"] == "3" and len(answer["edges"]) > 0, str(answer)[:300])
     status, answer = api("POST", "/api/predict?run=" + quoted(run), b"PK broken", **kind)

@@ -9,6 +9,7 @@ import re
 import sys
 
 import browser
+from axe import serious_faults
 from document import document_of
 
 WIDTHS = (390, 768, 1280, 1920)
@@ -161,20 +162,6 @@ def keyboard(page):
     check("the focus is seen", all(seen for _, seen in places))
 
 
-def axe(page):
-    """axe-core, where npm has it installed: no serious fault."""
-    for place in ("node_modules/axe-core/axe.min.js", "/usr/lib/node_modules/axe-core/axe.min.js",
-                  "/usr/local/lib/node_modules/axe-core/axe.min.js"):
-        if pathlib.Path(place).exists():
-            page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": pathlib.Path(place).read_text()})
-            found = page.driver.execute_async_script(
-                "axe.run().then(r => arguments[0](r.violations.filter(v => ['serious', 'critical'].includes(v.impact))"
-                ".map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 90)).join(' | '))))")
-            check("axe-core finds no serious fault", not found, found)
-            return
-    print("skipped: axe-core is not installed (npm install axe-core)")
-
-
 def main():
     path, hostile = sys.argv[1:3]
     shots = sys.argv[3] if len(sys.argv) > 3 else ""
@@ -196,7 +183,8 @@ def main():
     check("no message on the console", not (said := page.console()), said[:3])
     page.open(path)
     keyboard(page)
-    axe(page)
+    faults = serious_faults(page)
+    check("axe-core finds no serious fault", not faults, faults)
     page.open(hostile)
     page.run("document.querySelectorAll('details').forEach(d => d.open = true)")
     for k in range(5):
