@@ -97,6 +97,12 @@ void reset_peak_memory(const torch::Device& device) {
   if (device.is_cuda()) cuda_torch::reset_peak(device.index());
 }
 
+void release_device_memory(const torch::Device& device) {
+  if (!device.is_cuda()) return;
+  cuda_torch::release_cached();
+  cuda_torch::reset_peak(device.index());
+}
+
 void synchronise(const torch::Device& device) {
   if (device.is_cuda()) cuda_torch::synchronise(device.index());
 }

@@ -203,6 +203,27 @@ struct padded_pattern
                   const int64_t* graph_of_node, const WholePattern& whole, int64_t* entry_offset,
                   const PaddedPattern& block)> {};
 
+/// A padded batch of which some pairs are kept, and the nodes that touch one of them.
+struct CutBatch {
+  int64_t rows, entries;
+  const int64_t *in_offset, *out_offset, *out_edge;
+  const int32_t *in_index, *out_index;
+  const int64_t* counted;  // [1]
+  const bool* keep;        // [entries]; the padding never counts
+};
+/// What graph/padded.h says of a PaddedPart, and numbers that are needed on the way.
+struct CutPart {
+  int64_t *nodes, *row_place;      // [rows]
+  int64_t* new_row;                // [rows + 1]
+  int64_t *edge_ids, *edge_place;  // [entries]
+  int64_t *in_offset, *out_offset, *out_edge;
+  int32_t *in_index, *out_index;
+  int64_t *before,
+      *out_before;   // [entries + 1]: kept entries before each one, and of the transpose
+  int64_t* out_ids;  // [entries]: entry of the batch's transpose of each one
+};
+struct padded_cut : Kernel<void(const CutBatch& batch, const CutPart& part)> {};
+
 /// Row k of out [count, width] is row rows[k] of a sparse matrix (offset, index), zeros included. value:
 /// one number for each entry, null for ones.
 struct spread_rows : Kernel<void(const int64_t* offset, const int32_t* index, const float* value,

@@ -19,47 +19,12 @@ constexpr double kSmallestRoom = 1.125;  // of what graphs of mean size take
 constexpr double kNextRoom = 1.25;       // times the room before
 constexpr int64_t kSpareShare = 16;  // a sixteenth of the rows more, among which padding is spread
 
-Tensor counting(int64_t n, const Tensor& like) {
-  return torch::arange(n, like.options());
-}
-
-// [n + 1]: how much stands before each entry, and in all.
-Tensor sums_before(const Tensor& counts) {
-  return torch::constant_pad_nd(counts.cumsum(0), {1, 0});
-}
-
-// The segment of each of `count` places; the number of segments behind the last one.
-Tensor segment_of(const Tensor& offsets, int64_t count) {
-  return torch::searchsorted(offsets.slice(0, 1).contiguous(), counting(count, offsets),
-                             /*out_int32=*/false, /*right=*/true);
-}
-
-// `all` places, of which the first `used` ([1]) serve: padding is spread evenly over the rows behind the
-// first `counted` ([1]) ones.
-struct Padding {
-  Tensor rows, entries;  // [1] int64, at least one row
-  Tensor used, counted;
-  Padding(int64_t all_rows, int64_t all_entries, const Tensor& last_row, const Tensor& last_entry)
-      : rows(all_rows - last_row),
-        entries(all_entries - last_entry),
-        used(last_entry),
-        counted(last_row) {}
-  /// First entry of each row; meaningful behind the last one that counts.
-  Tensor offsets(const Tensor& row) const {
-    return used + torch::floor_divide(entries * (row - counted), rows);
-  }
-  /// The row of each entry; meaningful behind the last one that is used.
-  Tensor row_of(const Tensor& entry) const {
-    const Tensor before = (entry - used + 1) * rows - 1;
-    return counted + torch::floor_divide(before, entries.clamp_min(1));
-  }
-};
-
-Csr padded_csr(int64_t rows, const Tensor& offsets, const Tensor& indices, int64_t longest) {
+// A pattern that a kernel fills.
+Csr padded_csr(int64_t rows, int64_t entries, int64_t longest, const torch::TensorOptions& longs) {
   Csr csr;
   csr.rows = csr.cols = rows;
-  csr.offsets = offsets;
-  csr.indices = indices.to(torch::kInt32);
+  csr.offsets = torch::empty({rows + 1}, longs);
+  csr.indices = torch::empty({entries}, longs.dtype(torch::kInt32));
   csr.longest = longest;
   return csr;
 }
@@ -128,17 +93,9 @@ AdjacencyPtr PaddedGraphs::pattern(const Adjacency& whole, int64_t entries,
                                    Tensor* edge_ids) const {
   const int64_t rows = batch_.rows();
   const auto longs = ids_.options();
-  const auto side = [&](const Csr& of) {
-    Csr csr;
-    csr.rows = csr.cols = rows;
-    csr.offsets = torch::empty({rows + 1}, longs);
-    csr.indices = torch::empty({entries}, longs.dtype(torch::kInt32));
-    csr.longest = of.longest;
-    return csr;
-  };
   auto block = std::make_shared<Adjacency>();
-  block->in = side(whole.in);
-  block->out = side(whole.out);
+  block->in = padded_csr(rows, entries, whole.in.longest, longs);
+  block->out = padded_csr(rows, entries, whole.out.longest, longs);
   block->out_edge = torch::empty({entries}, longs);
   const Tensor ids = torch::empty({entries}, longs);
   const Tensor entry_offset = torch::empty({batch_.graphs + 1}, longs);
@@ -159,42 +116,32 @@ AdjacencyPtr PaddedGraphs::pattern(const Adjacency& whole, int64_t entries,
 
 PaddedPart padded_part(const Adjacency& edges, const Tensor& counted, const Tensor& keep) {
   const int64_t rows = edges.rows(), entries = edges.nnz();
-  const Tensor real = counting(entries, counted) < edges.in.offsets.index_select(0, counted);
-  const Tensor kept = keep.logical_and(real).to(torch::kInt64);
-  const Tensor before = sums_before(kept);
-  const Tensor out_before = sums_before(kept.index_select(0, edges.out_edge));
-  const auto has_some = [](const Tensor& sums, const Csr& csr) {
-    return sums.index_select(0, csr.offsets).diff() > 0;
-  };
-  const Tensor touched =
-      has_some(before, edges.in).logical_or(has_some(out_before, edges.out)).to(torch::kInt64);
+  const auto longs = counted.options();
+  const Tensor marks = keep.contiguous();
+  const auto numbers = [&](int64_t n) { return torch::empty({n}, longs); };
   PaddedPart part;
-  part.new_row = sums_before(touched);
+  part.nodes = numbers(rows);
+  part.row_place = numbers(rows);
+  part.new_row = numbers(rows + 1);
   part.counted = part.new_row.narrow(0, rows, 1);
-  part.nodes = segment_of(part.new_row, rows).clamp_max(rows - 1);
-  part.edge_ids = segment_of(before, entries).clamp_max(entries - 1);
-  const Tensor out_ids = segment_of(out_before, entries).clamp_max(entries - 1);
-  const Tensor used = before.narrow(0, entries, 1);
-  const Padding padding(rows, entries, part.counted, used);
-
-  const Tensor row = counting(rows + 1, used), entry = counting(entries, used);
-  const Tensor counts = row < part.counted, is_used = entry < used;
-  const Tensor spread = padding.offsets(row), padded = padding.row_of(entry);
-  const auto row_offsets = [&](const Tensor& sums, const Csr& csr) {
-    const Tensor there = sums.index_select(0, csr.offsets.index_select(0, part.nodes));
-    return torch::where(counts, torch::constant_pad_nd(there, {0, 1}), spread);
-  };
-  const auto indices = [&](const Csr& csr, const Tensor& ids) {
-    const Tensor old = csr.indices.index_select(0, ids).to(torch::kInt64);
-    return torch::where(is_used, part.new_row.index_select(0, old), padded);
-  };
+  part.edge_ids = numbers(entries);
+  part.edge_place = numbers(entries);
   auto made = std::make_shared<Adjacency>();
-  made->in = padded_csr(rows, row_offsets(before, edges.in), indices(edges.in, part.edge_ids),
-                        edges.in.longest);
-  made->out = padded_csr(rows, row_offsets(out_before, edges.out), indices(edges.out, out_ids),
-                         edges.out.longest);
-  made->out_edge =
-      torch::where(is_used, before.index_select(0, edges.out_edge.index_select(0, out_ids)), entry);
+  made->in = padded_csr(rows, entries, edges.in.longest, longs);
+  made->out = padded_csr(rows, entries, edges.out.longest, longs);
+  made->out_edge = numbers(entries);
+  const Tensor before = numbers(entries + 1), out_before = numbers(entries + 1);
+  const Tensor out_ids = numbers(entries);
+  const auto at = [](const Tensor& t) { return t.data_ptr<int64_t>(); };
+  launch<kernels::padded_cut>(
+      place_of(counted),
+      kernels::CutBatch{rows, entries, edges.in.offset(), edges.out.offset(), at(edges.out_edge),
+                        edges.in.index(), edges.out.index(), at(counted), marks.data_ptr<bool>()},
+      kernels::CutPart{at(part.nodes), at(part.row_place), at(part.new_row), at(part.edge_ids),
+                       at(part.edge_place), at(made->in.offsets), at(made->out.offsets),
+                       at(made->out_edge), made->in.indices.data_ptr<int32_t>(),
+                       made->out.indices.data_ptr<int32_t>(), at(before), at(out_before),
+                       at(out_ids)});
   part.edges = std::move(made);
   return part;
 }

@@ -60,9 +60,11 @@ class PaddedGraphs {
 struct PaddedPart {
   AdjacencyPtr edges;
   torch::Tensor nodes;  // [rows] int64: row of the batch of each row; the last where there is none
-  torch::Tensor new_row;   // [rows + 1] int64: rows that are kept before each row of the batch
-  torch::Tensor edge_ids;  // [nnz] int64: pair of the batch of each pair, likewise
-  torch::Tensor counted;   // [1] int64: rows that are kept
+  torch::Tensor new_row;     // [rows + 1] int64: rows that are kept before each row of the batch
+  torch::Tensor row_place;   // [rows] int64: where a row of the batch went, -1 if it is not kept
+  torch::Tensor edge_ids;    // [nnz] int64: pair of the batch of each pair, as in `nodes`
+  torch::Tensor edge_place;  // [nnz] int64: where a pair of the batch went, or -1
+  torch::Tensor counted;     // [1] int64: rows that are kept
 };
 PaddedPart padded_part(const Adjacency& edges, const torch::Tensor& counted,
                        const torch::Tensor& keep);

@@ -31,6 +31,7 @@
 #include "methods/draw.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
+#include "ops/bias.h"
 #include "ops/sparse.h"
 
 namespace grm {
@@ -68,7 +69,8 @@ torch::Tensor ArmModel::context_of_batch(const torch::Tensor& rows, const torch:
 }
 
 torch::Tensor ArmModel::shared(const Graph& graph) {
-  return propagation_.get(graph).apply(ops::feature_linear(graph.x, weight_of_features())) + bias_;
+  return ops::add_bias(
+      propagation_.get(graph).apply(ops::feature_linear(graph.x, weight_of_features())), bias_);
 }
 
 torch::Tensor ArmModel::activate(const torch::Tensor& rows, nn::Pass& pass) {

@@ -101,10 +101,20 @@ nn::BackboneOutput BackboneMethod::forward(nn::Step& step, const Domain& domain,
                                            const AdjacencyPtr& edges,
                                            const torch::Tensor& edge_weights,
                                            SharedProducts* shared) {
-  nn::Pass& pass = step.pass([this, place](const nn::When& when) {
+  return forward(training_pass(step, place), domain, edges, edge_weights, shared);
+}
+
+nn::BackboneOutput BackboneMethod::forward(nn::Step& step, uint64_t place,
+                                           const nn::BackboneInput& input) {
+  nn::Pass& pass = training_pass(step, place);
+  const Stage stage("classify");
+  return backbone_->forward(input, pass);
+}
+
+nn::Pass& BackboneMethod::training_pass(nn::Step& step, uint64_t place) {
+  return step.pass([this, place](const nn::When& when) {
     return rng_.stream("dropout", static_cast<uint64_t>(when.epoch), place);
   });
-  return forward(pass, domain, edges, edge_weights, shared);
 }
 
 nn::BackboneOutput BackboneMethod::forward(nn::Pass& pass, const Domain& domain,

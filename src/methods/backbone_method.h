@@ -74,6 +74,8 @@ class BackboneMethod : public Method {
                              const AdjacencyPtr& edges = nullptr,
                              const torch::Tensor& edge_weights = {},
                              SharedProducts* shared = nullptr);
+  /// The same on any input.
+  nn::BackboneOutput forward(nn::Step& step, uint64_t place, const nn::BackboneInput& input);
   nn::BackboneOutput forward(nn::Pass& pass, const Domain& domain, const AdjacencyPtr& edges,
                              const torch::Tensor& edge_weights, SharedProducts* shared);
   torch::Tensor loss_of(const Domain& domain, const torch::Tensor& logits) const {
@@ -89,6 +91,8 @@ class BackboneMethod : public Method {
   nn::StepRecorder steps_;
 
  private:
+  nn::Pass& training_pass(nn::Step& step, uint64_t place);
+
   DevicePredictions predictions_;
 };
 

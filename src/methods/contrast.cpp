@@ -122,18 +122,17 @@ struct Contrast : torch::autograd::Function<Contrast> {
       const DeviceContrast found =
           device_contrast(u.contiguous(), v.contiguous(), y1, y2, tau, gamma, block);
       context->save_for_backward({found.gradient[0], found.gradient[1]});
-      const Tensor read = found.terms.cpu();
-      terms->contrast = read.data_ptr<double>()[0];
-      terms->conditional = read.data_ptr<double>()[1];
-      return torch::full({}, terms->contrast - gamma * terms->conditional, u.options());
+      terms->contrast = found.terms.select(0, 0);
+      terms->conditional = found.terms.select(0, 1);
+      return (terms->contrast - gamma * terms->conditional).to(u.scalar_type());
     }
     AT_DISPATCH_FLOATING_TYPES(u.scalar_type(), "contrast", [&] {
       Tiles<scalar_t> tiles(u.contiguous(), v.contiguous(), y1.contiguous(), y2.contiguous(), tau,
                             gamma, block);
       tiles.run();
-      terms->contrast = tiles.contrast();
-      terms->conditional = tiles.conditional();
-      loss = torch::full({}, terms->contrast - gamma * terms->conditional, u.options());
+      terms->contrast = torch::full({}, tiles.contrast(), torch::kFloat64);
+      terms->conditional = torch::full({}, tiles.conditional(), torch::kFloat64);
+      loss = torch::full({}, tiles.contrast() - gamma * tiles.conditional(), u.options());
       context->save_for_backward({tiles.gradient(0), tiles.gradient(1)});
     });
     return loss;

@@ -1,6 +1,10 @@
 #include "methods/contrast_device.h"
 
+#include <limits>
+#include <vector>
+
 #include "graph/place.h"
+#include "methods/contrast.h"
 #include "methods/contrast_tiles.h"
 #include "methods/kernels.h"
 
@@ -8,6 +12,8 @@ namespace grm {
 namespace {
 
 using torch::Tensor;
+
+constexpr double kKeptTiles = 2.0 * 1024 * 1024 * 1024;  // bytes
 
 // The class Tiles of contrast.cpp with all arrays on a GPU; formulas are there.
 template <class T>
@@ -19,6 +25,8 @@ class DeviceTiles : public ContrastTiles {
         inverse_tau_(1.0 / tau),
         gamma_(gamma),
         place_(place_of(u)),
+        keep_(kept_tile_bytes(u.size(0), static_cast<int64_t>(sizeof(T))) > 0),
+        columns_{u.t().contiguous(), v.t().contiguous()},
         cluster_(y1.to(torch::kInt32).contiguous()) {
     const auto wide = u.options().dtype(torch::kFloat64);
     wanted_ = torch::where(y1.eq(y2), cluster_, torch::full_like(cluster_, -1));
@@ -39,8 +47,20 @@ class DeviceTiles : public ContrastTiles {
     return {wanted_.data_ptr<int32_t>() + i, cluster_.data_ptr<int32_t>() + j};
   }
 
+  // The tile as the base class computes it, by a product of two matrices that both lie row by row:
+  // the GPU's library has its fastest kernels for those.
+  Tensor product(int a, int b, int64_t i, int64_t j) {
+    const int64_t rows = height(i), cols = height(j);
+    Tensor c = keep_ ? torch::empty({rows, cols}, rows_[0].options())
+                     : space_.narrow(0, 0, rows * cols).view({rows, cols});
+    at::mm_out(c, part(a, i), columns_[b].narrow(1, j, cols));
+    if (a == b && i == j) c.fill_diagonal_(-std::numeric_limits<double>::infinity());
+    return c;
+  }
+
   void add_sums(int a, int b, int64_t i, int64_t j) {
-    const Tensor c = tile(a, b, i, j);
+    const Tensor c = product(a, b, i, j);
+    if (keep_) kept_.push_back(c);
     const bool once = a == b && i == j;  // a whole square: its columns are its rows
     launch<kernels::tile_sums<T>>(place_, c.template data_ptr<T>(), c.size(0), c.size(1),
                                   inverse_tau_, sums_[a].template data_ptr<double>() + i,
@@ -69,7 +89,7 @@ class DeviceTiles : public ContrastTiles {
   }
 
   void add_gradient(int a, int b, int64_t i, int64_t j) {
-    Tensor c = tile(a, b, i, j);
+    Tensor c = keep_ ? kept_[next_++] : product(a, b, i, j);
     launch<kernels::tile_weights<T>>(place_, c.template data_ptr<T>(), c.size(0), c.size(1),
                                      inverse_tau_, scales_[a].template data_ptr<T>() + i,
                                      scales_[b].template data_ptr<T>() + j, clusters(a, b, i, j),
@@ -80,6 +100,10 @@ class DeviceTiles : public ContrastTiles {
 
   double inverse_tau_, gamma_;
   Place place_;
+  bool keep_;                 // tiles from the sums to the gradient
+  std::vector<Tensor> kept_;  // in the order of for_tiles
+  size_t next_ = 0;
+  Tensor columns_[2];                         // [h, n]: the unit rows, transposed
   Tensor wanted_, cluster_;                   // [n] int32
   Tensor diagonal_, sums_[2], cluster_sums_;  // [n] double
   Tensor scales_[2], cluster_scale_;          // [n]
@@ -88,6 +112,12 @@ class DeviceTiles : public ContrastTiles {
 };
 
 }  // namespace
+
+double kept_tile_bytes(int64_t nodes, int64_t bytes_of_a_number) {
+  const auto n = static_cast<double>(nodes);
+  const double bytes = 2 * n * n * static_cast<double>(bytes_of_a_number);
+  return bytes <= kKeptTiles ? bytes : 0.0;
+}
 
 DeviceContrast device_contrast(const Tensor& u, const Tensor& v, const Tensor& y1, const Tensor& y2,
                                double tau, double gamma, int64_t block) {

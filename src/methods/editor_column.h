@@ -9,6 +9,11 @@
 
 namespace grm {
 
+/// The numbers of step number t = 1, 2, ... of an editor.
+kernels::editor::Step editor_step(double lr, int64_t t);
+/// The Chebyshev nodes and their matrix, for kernels.
+kernels::editor::Grid editor_grid();
+
 /// The initial values of one column, U(0, 1) or zero: a function of a key, never stored.
 struct InitialValues {
   uint64_t key = 0;

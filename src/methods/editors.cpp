@@ -12,7 +12,6 @@
 namespace grm {
 namespace {
 
-constexpr double kDecay = 0.01;   // AdamW's default, which the reference code leaves as it is
 constexpr int64_t kColumns = 64;  // columns that one thread handles at a time
 constexpr double kColumnBytes = 450.0, kEntryBytes = 16.0;  // implicit editors
 
@@ -21,16 +20,26 @@ double explicit_bytes(const EditorOptions& options, double nodes) {
   return static_cast<double>(options.views) * nodes * nodes * 3 * sizeof(float);
 }
 
-bool kept_implicitly(const EditorOptions& options, double nodes) {
-  return explicit_bytes(options, nodes) > static_cast<double>(options.memory_mib) * 1024 * 1024;
-}
-
 std::vector<double> to_doubles(const torch::Tensor& tensor) {
   const torch::Tensor plain = tensor.to(torch::kFloat64).contiguous();
   return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
 }
 
 }  // namespace
+
+bool kept_implicitly(const EditorOptions& options, double nodes) {
+  return explicit_bytes(options, nodes) > static_cast<double>(options.memory_mib) * 1024 * 1024;
+}
+
+Stream EditorStreams::initial(int64_t view, int64_t epoch) const {
+  const uint64_t name = place * static_cast<uint64_t>(views) + static_cast<uint64_t>(view);
+  return rng.stream("editor-init", name, static_cast<uint64_t>(epoch));
+}
+
+Stream EditorStreams::trial(int64_t view, int64_t number) const {
+  const uint64_t name = place * static_cast<uint64_t>(views) + static_cast<uint64_t>(view);
+  return rng.stream("editor-trial", static_cast<uint64_t>(number), name);
+}
 
 double editor_bytes(const EditorOptions& options, double nodes, double steps) {
   if (!kept_implicitly(options, nodes)) return explicit_bytes(options, nodes);
@@ -50,7 +59,7 @@ struct GraphEditors::View {
 
 GraphEditors::GraphEditors(const EditorOptions& options, int64_t nodes, const Rng& rng,
                            uint64_t place)
-    : options_(options), nodes_(nodes), rng_(rng), place_(place) {
+    : options_(options), nodes_(nodes), streams_{rng, place, options.views} {
   if (options.edits > nodes) {
     fail(ErrorKind::config, "method.edits is {}, but a training graph has {} nodes", options.edits,
          nodes);
@@ -63,8 +72,7 @@ GraphEditors::~GraphEditors() = default;
 void GraphEditors::begin_epoch(int64_t epoch) {
   if (options_.init == EditorInit::uniform_each_epoch && epoch != epoch_) {
     views_.clear();
-    numbers_.clear();
-    rewards_.clear();
+    log_.clear();
   }
   epoch_ = epoch;
 }
@@ -87,8 +95,7 @@ void GraphEditors::prepare() {
   if (!views_.empty()) return;
   const bool fresh = options_.init == EditorInit::uniform_each_epoch;
   for (int64_t k = 0; k < options_.views; ++k) {
-    const uint64_t name = place_ * static_cast<uint64_t>(options_.views) + static_cast<uint64_t>(k);
-    views_.push_back({rng_.stream("editor-init", name, fresh ? epoch_ : 0).key(),
+    views_.push_back({streams_.initial(k, fresh ? epoch_ : 0).key(),
                       options_.init == EditorInit::zeros, std::vector<EditorColumn>(nodes_)});
   }
   each_column(
@@ -142,8 +149,7 @@ void GraphEditors::draw_coded(const View& view, int64_t i, Stream& draws, int32_
 std::vector<torch::Tensor> GraphEditors::trial(int64_t number) {
   std::vector<torch::Tensor> flips;
   for (int64_t k = 0; k < options_.views; ++k) {
-    const uint64_t name = place_ * static_cast<uint64_t>(options_.views) + static_cast<uint64_t>(k);
-    flips.push_back(draw(k, rng_.stream("editor-trial", static_cast<uint64_t>(number), name)));
+    flips.push_back(draw(k, streams_.trial(k, number)));
   }
   return flips;
 }
@@ -151,12 +157,9 @@ std::vector<torch::Tensor> GraphEditors::trial(int64_t number) {
 void GraphEditors::step(int64_t number, const std::vector<torch::Tensor>& flips, double reward) {
   ensure(static_cast<int64_t>(flips.size()) == options_.views, "editors: one draw per view");
   prepare();
-  numbers_.push_back(number);
-  rewards_.push_back(reward);
-  const auto t = static_cast<double>(rewards_.size());
-  const kernels::editor::Step step{1.0 - options_.lr * kDecay,
-                                   options_.lr / (1.0 - std::pow(kernels::editor::kBeta1, t)),
-                                   1.0 / std::sqrt(1.0 - std::pow(kernels::editor::kBeta2, t))};
+  log_.note(number, reward);
+  const kernels::editor::Step step =
+      editor_step(options_.lr, static_cast<int64_t>(log_.rewards.size()));
   const double count =
       options_.law == EditorLaw::as_coded ? 1.0 : static_cast<double>(options_.edits);
   each_column([&](View& view, int64_t i) {
@@ -187,17 +190,19 @@ torch::Tensor GraphEditors::probabilities(int64_t k, int64_t target) {
   return result;
 }
 
-std::map<std::string, torch::Tensor> GraphEditors::state() const {
-  if (rewards_.empty() || options_.init == EditorInit::uniform_each_epoch) return {};
-  return {{"trials", torch::tensor(numbers_, torch::kInt64)},
-          {"rewards", torch::tensor(rewards_, torch::kFloat64)}};
+void EditorLog::note(int64_t number, double reward) {
+  numbers.push_back(number);
+  rewards.push_back(reward);
 }
 
-void GraphEditors::restore(const std::map<std::string, torch::Tensor>& state) {
-  views_.clear();
-  numbers_.clear();
-  rewards_.clear();
-  if (state.empty()) return;
+std::map<std::string, torch::Tensor> EditorLog::state() const {
+  if (rewards.empty()) return {};
+  return {{"trials", torch::tensor(numbers, torch::kInt64)},
+          {"rewards", torch::tensor(rewards, torch::kFloat64)}};
+}
+
+EditorLog EditorLog::from(const std::map<std::string, torch::Tensor>& state) {
+  if (state.empty()) return {};
   const auto trials = state.find("trials"), rewards = state.find("rewards");
   if (trials == state.end() || rewards == state.end() ||
       trials->second.numel() != rewards->second.numel() ||
@@ -207,10 +212,21 @@ void GraphEditors::restore(const std::map<std::string, torch::Tensor>& state) {
          "'rewards' of one length");
   }
   const torch::Tensor numbers = trials->second.contiguous();
-  const std::vector<double> values = to_doubles(rewards->second);
-  for (size_t t = 0; t < values.size(); ++t) {
-    const int64_t number = numbers.data_ptr<int64_t>()[t];
-    step(number, trial(number), values[t]);
+  const int64_t* number = numbers.data_ptr<int64_t>();
+  return {{number, number + numbers.numel()}, to_doubles(rewards->second)};
+}
+
+std::map<std::string, torch::Tensor> GraphEditors::state() const {
+  if (options_.init == EditorInit::uniform_each_epoch) return {};
+  return log_.state();
+}
+
+void GraphEditors::restore(const std::map<std::string, torch::Tensor>& state) {
+  views_.clear();
+  log_.clear();
+  const EditorLog log = EditorLog::from(state);
+  for (size_t t = 0; t < log.numbers.size(); ++t) {
+    step(log.numbers[t], trial(log.numbers[t]), log.rewards[t]);
   }
 }
 

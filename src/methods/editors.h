@@ -38,6 +38,32 @@ struct EditorOptions {
   int64_t memory_mib = 512;  // above it the parameters are kept implicitly
 };
 
+/// Whether the editors of a graph of n nodes are kept implicitly.
+bool kept_implicitly(const EditorOptions& options, double nodes);
+
+/// Where the editors of one training graph draw their numbers; `place` tells the graphs of a run
+/// apart.
+struct EditorStreams {
+  Rng rng;
+  uint64_t place;
+  int64_t views;
+  Stream initial(int64_t view, int64_t epoch) const;
+  Stream trial(int64_t view, int64_t number) const;
+};
+
+/// Trial numbers and rewards of the steps of editors. Draws are a function of these, so a restored
+/// editor repeats the steps; that takes seconds where the parameters would take hundreds of
+/// megabytes.
+struct EditorLog {
+  std::vector<int64_t> numbers;
+  std::vector<double> rewards;
+  void note(int64_t number, double reward);
+  void clear() { *this = {}; }
+  std::map<std::string, torch::Tensor> state() const;
+  /// Error(data) for a state that is not one.
+  static EditorLog from(const std::map<std::string, torch::Tensor>& state);
+};
+
 /// Bytes of the editors of a graph of n nodes after some number of steps.
 double editor_bytes(const EditorOptions& options, double nodes, double steps);
 
@@ -76,8 +102,7 @@ class GraphEditors {
   torch::Tensor probabilities(int64_t view, int64_t target);
   bool implicit() const { return implicit_; }
 
-  /// Trial numbers and rewards of the steps so far. Draws are a function of these, so restore()
-  /// repeats the steps; that takes seconds where the parameters would take hundreds of megabytes.
+  /// The steps so far; restore() repeats them.
   std::map<std::string, torch::Tensor> state() const;
   void restore(const std::map<std::string, torch::Tensor>& state);
 
@@ -89,13 +114,11 @@ class GraphEditors {
 
   EditorOptions options_;
   int64_t nodes_;
-  Rng rng_;
-  uint64_t place_;
+  EditorStreams streams_;
   bool implicit_;
   int64_t epoch_ = 0;
   std::vector<View> views_;  // empty until something is drawn
-  std::vector<int64_t> numbers_;
-  std::vector<double> rewards_;
+  EditorLog log_;
 };
 
 }  // namespace grm

@@ -13,6 +13,8 @@ using kernels::editor::kNodes;
 using kernels::editor::Step;
 using Values = std::array<double, kNodes>;
 
+constexpr double kDecay = 0.01;  // AdamW's default, which the reference code leaves as it is
+
 // Rejections after which a draw goes over all sources instead.
 constexpr int kProposals = 1000;
 
@@ -68,6 +70,21 @@ bool contains(const int32_t* chosen, int64_t count, int64_t source) {
 }
 
 }  // namespace
+
+Step editor_step(double lr, int64_t t) {
+  const auto steps = static_cast<double>(t);
+  return {1.0 - lr * kDecay, lr / (1.0 - std::pow(kBeta1, steps)),
+          1.0 / std::sqrt(1.0 - std::pow(kBeta2, steps))};
+}
+
+kernels::editor::Grid editor_grid() {
+  kernels::editor::Grid plain;
+  for (int k = 0; k < kNodes; ++k) {
+    plain.node[k] = grid().node[k];
+    for (int a = 0; a < kNodes; ++a) plain.transform[k][a] = grid().transform[k][a];
+  }
+  return plain;
+}
 
 float InitialValues::at(int64_t source) const {
   if (zeros) return 0.0f;

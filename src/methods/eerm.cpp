@@ -29,88 +29,15 @@
 
 #include "core/stages.h"
 #include "grm/core/error.h"
-#include "grm/graph/device.h"
+#include "methods/editor_column.h"
 
 namespace grm {
 
-void EermOptions::declare(OptionList& list) {
-  backbone.declare(list);
-  optimiser.declare(list);
-  list.choice("mode", mode,
-              "EERM as its paper describes it, as its released code does it, or with uniformly "
-              "random edits in place of editors");
-  list.add("views", views, {1, 1000}, "edited views K per training graph");
-  list.add("edits", edits, {0, 10000}, "flipped pairs per node and view");
-  list.add("beta", beta, {0, 1e6}, "weight of the mean loss beside the variance");
-  list.add("beta_ramp", beta_ramp, "beta grows to its tenfold over ramp_epochs");
-  list.add("ramp_epochs", ramp_epochs, {1, 1e6}, "epochs of the ramp");
-  list.add("inner_steps", inner_steps, {0, 1000}, "editor steps T per epoch");
-  list.add("editor_lr", editor_lr, {0, 0.1}, "learning rate of the editors");
-  list.choice("editor_init", editor_init, "initial parameters of the editors");
-  list.add("editor_memory_mib", editor_memory_mib, {0, 1e6},
-           "editors above this size are kept implicitly, with the same law");
-  list.choice("update", update, {DomainUpdate::mean, DomainUpdate::per_domain},
-              "one step on the mean over training domains or one step per training domain");
-}
-
-EditorOptions EermOptions::editors() const {
-  return {mode, editor_init, views, edits, editor_lr, editor_memory_mib};
-}
-
-double edited_graph_bytes(nn::Conv conv, const GraphShape& g, int64_t edits) {
-  const double edges = g.edges + g.nodes * static_cast<double>(edits);
-  return cost::adjacency(edges, g.nodes, g.nodes) + cost::convolution(conv, g.nodes, edges);
-}
-
-Held eerm_held(const nn::BackboneOptions& backbone, const EditorOptions& editors,
-               const RunShape& run, DomainUpdate update, double editor_steps) {
-  const auto views = static_cast<double>(editors.views);
-  Held all;
-  for (const DomainShape& g : run.training) {
-    Held one;
-    one.add(nn::backbone_cost(backbone, g, run.classes), views);
-    if (editors.edits > 0) {
-      one.topology = views * edited_graph_bytes(backbone.conv, g, editors.edits);
-      if (editor_steps >= 0) one.besides = editor_bytes(editors, g.nodes, editor_steps);
-    }
-    update == DomainUpdate::per_domain ? all.in_turn(one) : all.together(one);
-  }
-  return all;
-}
-
-std::optional<MemoryUses> EermOptions::memory(const RunShape& run) const {
-  const double steps = run.epochs * static_cast<double>(std::max<int64_t>(1, inner_steps));
-  const Held held =
-      eerm_held(backbone, editors(), run, update, mode == EditorLaw::random ? -1 : steps);
-  return backbone_memory(backbone, run, held, "editors");
-}
-
-// The editors' steps need losses alone, which are at least a third of a pass.
-std::optional<WorkCount> EermOptions::work(const RunShape& run) const {
-  const bool explores = mode != EditorLaw::random && edits > 0;
-  const double trials = explores ? static_cast<double>(inner_steps) / 3 : 0;
-  return backbone_work(backbone, run, static_cast<double>(views) * (1 + trials));
-}
-
-std::vector<Saving> EermOptions::savings(const RunShape& /*run*/) const {
-  return backbone_savings(backbone, {smaller("editor_memory_mib", editor_memory_mib, 0),
-                                     saving("update", "per_domain"), smaller("views", views, 1)});
-}
-
-ViewRisk view_risk(const std::vector<double>& losses, double beta) {
-  const auto count = static_cast<double>(losses.size());
-  ViewRisk risk;
-  for (const double loss : losses) risk.mean += loss / count;
-  for (const double loss : losses) {
-    const double off = loss - risk.mean;
-    if (losses.size() > 1) risk.variance += off * off / (count - 1);
-    risk.weights.push_back((losses.size() > 1 ? 2 * off / (count - 1) : 0.0) + beta / count);
-  }
-  return risk;
-}
-
 Eerm::Eerm(const EermOptions& options, const TrainView& view, const Rng& rng)
-    : BackboneMethod(options.backbone, options.optimiser, view, rng), options_(options) {
+    : BackboneMethod(options.backbone, options.optimiser, view, rng),
+      options_(options),
+      on_gpu_(lives_on_gpu()),
+      host_steps_(set_.device(), /*recordable=*/false) {
   for (size_t d = 0; d < view_.training.size(); ++d) {
     const Domain& domain = view_.training[d];
     if (options.edits > domain.graph.nodes()) {
@@ -118,15 +45,35 @@ Eerm::Eerm(const EermOptions& options, const TrainView& view, const Rng& rng)
            options.edits, domain.name, domain.graph.nodes());
     }
     if (options.mode == EditorLaw::random || options.edits == 0) continue;
-    editors_.push_back(
-        std::make_unique<GraphEditors>(options.editors(), domain.graph.nodes(), rng, d));
+    if (on_gpu_) {
+      device_editors_.push_back(std::make_unique<DeviceEditors>(
+          options.editors(), domain.graph.nodes(), rng, d, set_.device()));
+    } else {
+      editors_.push_back(
+          std::make_unique<GraphEditors>(options.editors(), domain.graph.nodes(), rng, d));
+    }
   }
+}
+
+// Whether a GPU draws the flips and edits the graphs.
+bool Eerm::lives_on_gpu() const {
+  if (!recordable_ || options_.backbone.backbone != nn::BackboneKind::gcn) return false;
+  if (options_.edits == 0) return true;
+  for (const Domain& domain : view_.training) {
+    if (domain.graph.edge_weights.defined()) return false;
+  }
+  return options_.mode == EditorLaw::random || DeviceEditors::fit(options_.editors());
 }
 
 double Eerm::beta_at(int64_t epoch) const {
   if (!options_.beta_ramp) return options_.beta;
   const double done = static_cast<double>(epoch - 1) / static_cast<double>(options_.ramp_epochs);
   return options_.beta * (1.0 + 9.0 * std::min(done, 1.0));
+}
+
+// Trials are numbered through all epochs.
+int64_t Eerm::number_of(int64_t epoch, int64_t m) const {
+  return epoch * std::max<int64_t>(options_.inner_steps, 1) + m;
 }
 
 std::vector<LossTerm> Eerm::train_epoch(int64_t epoch) {
@@ -137,48 +84,126 @@ std::vector<LossTerm> Eerm::train_epoch(int64_t epoch) {
   } else {
     for (size_t d = 0; d < view_.training.size(); ++d) spans.push_back({d, d + 1});
   }
+  nn::StepRecorder& steps = on_gpu_ ? steps_ : host_steps_;
+  for (const Span& span : spans) {
+    steps.run(
+        {epoch, 0}, [this, span](nn::Step& step) { train_span(step, span); }, prepare(span, epoch));
+  }
   const auto share = 1.0 / static_cast<double>(spans.size());
   double mean = 0.0, variance = 0.0;
-  for (const Span& span : spans) {
-    ViewRisk risk;
-    if (editors_.empty() || options_.mode == EditorLaw::as_published) {
-      for (int64_t m = 0; m < options_.inner_steps; ++m) explore(span, epoch, m);
-      risk = classifier_step(span, fresh_views(span, epoch), epoch);
-    } else {
-      const int64_t number = epoch * std::max<int64_t>(options_.inner_steps, 1);
-      const Flips flips = trial(span, number);
-      risk = classifier_step(span, flips, epoch);
-      if (options_.inner_steps > 0) learn(span, flips, number, risk.variance);
-      for (int64_t m = 1; m < options_.inner_steps; ++m) explore(span, epoch, m);
+  size_t at = 0;
+  for (const std::vector<double>& read : steps.read()) {
+    mean += share * read[0];
+    variance += share * read[1];
+    const Span& span = spans[at++];
+    for (size_t d = span.begin; d < span.end && !device_editors_.empty(); ++d) {
+      for (int64_t m = 0; m < options_.inner_steps; ++m) {
+        device_editors_[d]->note(number_of(epoch, m), read[2 + static_cast<size_t>(m)]);
+      }
     }
-    mean += share * risk.mean;
-    variance += share * risk.variance;
   }
   return {{"total", variance + beta_at(epoch) * mean}, {"mean_loss", mean}, {"variance", variance}};
 }
 
-Eerm::Flips Eerm::trial(const Span& span, int64_t number) {
+// What steps of one shape have in common; on a GPU also what must be there before one.
+std::vector<int64_t> Eerm::prepare(const Span& span, int64_t epoch) {
+  std::vector<int64_t> shape = {static_cast<int64_t>(span.begin)};
+  edited_.resize(view_.training.size());
+  for (size_t d = span.begin; on_gpu_ && d < span.end; ++d) {
+    if (!edited_[d] && options_.edits > 0) {
+      edited_[d] = std::make_unique<EditedGraph>(
+          options_.backbone.conv, view_.training[d].graph.edges, set_.dtype(), set_.device());
+    }
+    if (device_editors_.empty()) continue;
+    const bool anew = options_.editor_init == EditorInit::uniform_each_epoch;
+    shape.push_back(device_editors_[d]->prepare((anew ? 1 : epoch) * options_.inner_steps));
+  }
+  return shape;
+}
+
+// The editors' steps and one of the classifier; reports mean and variance of the losses, then the
+// editors' rewards.
+void Eerm::train_span(nn::Step& step, const Span& span) {
+  std::vector<torch::Tensor> report;
+  const bool edited = !editors_.empty() || !device_editors_.empty();
+  if (!edited || options_.mode == EditorLaw::as_published) {
+    if (edited) start_editors(step, span);
+    for (int64_t m = 0; edited && m < options_.inner_steps; ++m) {
+      report.push_back(explore(step, span, m));
+    }
+    const ViewRiskThere risk = classifier_step(step, span, fresh_views(step, span));
+    report.insert(report.begin(), {risk.mean, risk.variance});
+  } else {
+    const Flips flips = trial(step, span, 0);
+    const ViewRiskThere risk = classifier_step(step, span, flips);
+    if (options_.inner_steps > 0) learn(step, span, flips, 0, risk.variance);
+    for (int64_t m = 1; m < options_.inner_steps; ++m) explore(step, span, m);
+    report = {risk.mean, risk.variance};
+  }
+  step.report(report);
+}
+
+// Editors on the host begin an epoch by themselves.
+void Eerm::start_editors(nn::Step& step, const Span& span) {
+  if (!on_gpu_ || options_.editor_init != EditorInit::uniform_each_epoch) return;
+  for (size_t d = span.begin; d < span.end; ++d) {
+    device_editors_[d]->start([&](int64_t k) {
+      return step.stream([streams = device_editors_[d]->streams(), k](const nn::When& when) {
+        return streams.initial(k, when.epoch);
+      });
+    });
+  }
+}
+
+Eerm::Flips Eerm::trial(nn::Step& step, const Span& span, int64_t m) {
   Flips flips;
-  for (size_t d = span.begin; d < span.end; ++d) flips.push_back(editors_[d]->trial(number));
+  for (size_t d = span.begin; d < span.end; ++d) {
+    if (!on_gpu_) {
+      flips.push_back(editors_[d]->trial(number_of(step.when().epoch, m)));
+      continue;
+    }
+    flips.emplace_back();
+    for (int64_t k = 0; k < options_.views; ++k) {
+      const Stream draws =
+          step.stream([this, streams = device_editors_[d]->streams(), k, m](const nn::When& when) {
+            return streams.trial(k, number_of(when.epoch, m));
+          });
+      flips.back().push_back(device_editors_[d]->draw(k, draws));
+    }
+  }
   return flips;
 }
 
-Eerm::Flips Eerm::fresh_views(const Span& span, int64_t epoch) {
+Eerm::Flips Eerm::fresh_views(nn::Step& step, const Span& span) {
   Flips flips;
   for (size_t d = span.begin; d < span.end; ++d) {
     flips.emplace_back();
-    for (int64_t k = 0; k < options_.views; ++k) {
-      const Stream draws = rng_.stream("eerm-views", epoch, d * options_.views + k);
-      flips.back().push_back(
-          editors_.empty() ? random_flips(view_.training[d].graph.nodes(), options_.edits, draws)
-                           : editors_[d]->draw(k, draws));
+    const int64_t nodes = view_.training[d].graph.nodes();
+    for (int64_t k = 0; k < options_.views && options_.edits > 0; ++k) {
+      const nn::Step::StreamOf of = [this, place = d * options_.views + k](const nn::When& when) {
+        return rng_.stream("eerm-views", static_cast<uint64_t>(when.epoch), place);
+      };
+      torch::Tensor drawn;
+      if (!device_editors_.empty()) {
+        drawn = device_editors_[d]->draw(k, step.stream(of));
+      } else if (!editors_.empty()) {
+        drawn = editors_[d]->draw(k, of(step.when()));
+      } else if (on_gpu_) {
+        drawn = step.indices([of, nodes, edits = options_.edits](const nn::When& when) {
+          return random_flips(nodes, edits, of(when)).to(torch::kInt64).reshape({-1});
+        });
+        drawn = drawn.to(torch::kInt32).view({nodes, options_.edits});
+      } else {
+        drawn = random_flips(nodes, options_.edits, of(step.when()));
+      }
+      flips.back().push_back(drawn);
     }
   }
   return flips;
 }
 
 // The loss of each view, averaged over the domains of the span.
-std::vector<torch::Tensor> Eerm::losses(const Span& span, const Flips& flips, int64_t epoch,
+std::vector<torch::Tensor> Eerm::losses(nn::Step& step, const Span& span, const Flips& flips,
                                         int64_t phase) {
   std::vector<torch::Tensor> result;
   SharedProducts shared;
@@ -187,11 +212,18 @@ std::vector<torch::Tensor> Eerm::losses(const Span& span, const Flips& flips, in
     torch::Tensor loss;
     for (size_t d = span.begin; d < span.end; ++d) {
       const Domain& domain = view_.training[d];
-      AdjacencyPtr edges;
-      if (options_.edits > 0) edges = flipped(*domain.graph.edges, flips[d - span.begin][k]);
       const uint64_t place = (static_cast<size_t>(phase) * view_.training.size() + d) * views + k;
-      const torch::Tensor one =
-          loss_of(domain, forward(domain, epoch, place, edges, {}, &shared).logits);
+      torch::Tensor logits;
+      if (on_gpu_ && options_.edits > 0) {
+        nn::BackboneInput input{domain.graph.edges, domain.graph.x, {}, shared.of(domain.graph)};
+        input.propagation = edited_[d]->flipped(flips[d - span.begin][k]);
+        logits = forward(step, place, input).logits;
+      } else {
+        AdjacencyPtr edges;
+        if (options_.edits > 0) edges = flipped(*domain.graph.edges, flips[d - span.begin][k]);
+        logits = forward(step, domain, place, edges, {}, &shared).logits;
+      }
+      const torch::Tensor one = loss_of(domain, logits);
       loss = loss.defined() ? loss + one : one;
     }
     result.push_back(count > 1 ? loss / static_cast<double>(count) : loss);
@@ -199,51 +231,73 @@ std::vector<torch::Tensor> Eerm::losses(const Span& span, const Flips& flips, in
   return result;
 }
 
-// One trial of the editors and their step on its reward; the classifier is only asked.
-void Eerm::explore(const Span& span, int64_t epoch, int64_t m) {
-  if (editors_.empty()) return;
-  const int64_t number = epoch * options_.inner_steps + m;
-  const Flips flips = trial(span, number);
-  std::vector<double> values;
+// One trial of the editors and their step on its reward, which is returned; the classifier is only
+// asked.
+torch::Tensor Eerm::explore(nn::Step& step, const Span& span, int64_t m) {
+  const Flips flips = trial(step, span, m);
+  torch::Tensor reward;
   {
     const at::NoGradGuard no_grad;
-    values = read_scalars(losses(span, flips, epoch, 1 + m));
+    const std::vector<torch::Tensor> by_view = losses(step, span, flips, 1 + m);
+    reward = view_risk(by_view, torch::zeros_like(by_view[0], torch::kFloat64)).variance;
   }
-  learn(span, flips, number, view_risk(values, 0.0).variance);
+  learn(step, span, flips, m, reward);
+  return reward;
 }
 
-void Eerm::learn(const Span& span, const Flips& flips, int64_t number, double reward) {
+void Eerm::learn(nn::Step& step, const Span& span, const Flips& flips, int64_t m,
+                 const torch::Tensor& reward) {
+  if (on_gpu_) {
+    const bool anew = options_.editor_init == EditorInit::uniform_each_epoch;
+    const auto numbers = [this, m, anew](const nn::When& when) {
+      const int64_t before = anew ? 0 : (when.epoch - 1) * options_.inner_steps;
+      return editor_step(options_.editor_lr, before + m + 1);
+    };
+    const torch::Tensor size =
+        step.number([numbers](const nn::When& when) { return numbers(when).step_size; });
+    const torch::Tensor scale =
+        step.number([numbers](const nn::When& when) { return numbers(when).second_scale; });
+    for (size_t d = span.begin; d < span.end; ++d) {
+      device_editors_[d]->step(flips[d - span.begin], reward, size, scale);
+    }
+    return;
+  }
   // A loss that is not finite ends the run after this epoch; editors must not see it before.
-  if (!std::isfinite(reward)) return;
-  const bool last = (number + 1) % options_.inner_steps == 0;
-  if (options_.editor_init == EditorInit::uniform_each_epoch && last &&
+  const double value = reward.item<double>();
+  if (!std::isfinite(value)) return;
+  if (options_.editor_init == EditorInit::uniform_each_epoch && m + 1 == options_.inner_steps &&
       options_.mode == EditorLaw::as_coded) {
     return;  // these editors are never drawn from again
   }
   for (size_t d = span.begin; d < span.end; ++d) {
-    editors_[d]->step(number, flips[d - span.begin], reward);
+    editors_[d]->step(number_of(step.when().epoch, m), flips[d - span.begin], value);
   }
 }
 
-ViewRisk Eerm::classifier_step(const Span& span, const Flips& flips, int64_t epoch) {
-  const std::vector<torch::Tensor> by_view = losses(span, flips, epoch, 0);
-  const ViewRisk risk = view_risk(read_scalars(by_view), beta_at(epoch));
+ViewRiskThere Eerm::classifier_step(nn::Step& step, const Span& span, const Flips& flips) {
+  const std::vector<torch::Tensor> by_view = losses(step, span, flips, 0);
+  const torch::Tensor beta =
+      step.number([this](const nn::When& when) { return beta_at(when.epoch); });
+  const ViewRiskThere risk = view_risk(by_view, beta);
   torch::Tensor objective;
   for (size_t k = 0; k < by_view.size(); ++k) {
-    const torch::Tensor term = by_view[k] * risk.weights[k];
+    const torch::Tensor term = by_view[k] * risk.weights[k].to(by_view[k].scalar_type());
     objective = k == 0 ? term : objective + term;
   }
   optimiser_.zero_grad();
   const Stage stage("backward");
   objective.backward();
-  optimiser_.step();
+  step.take(optimiser_);
   return risk;
 }
 
 std::map<std::string, torch::Tensor> Eerm::training_state() const {
   std::map<std::string, torch::Tensor> state;
-  for (size_t d = 0; d < editors_.size(); ++d) {
-    for (const auto& [name, tensor] : editors_[d]->state()) {
+  for (size_t d = 0; d < view_.training.size(); ++d) {
+    std::map<std::string, torch::Tensor> own;
+    if (!editors_.empty()) own = editors_[d]->state();
+    if (!device_editors_.empty()) own = device_editors_[d]->state();
+    for (const auto& [name, tensor] : own) {
       state["editors" + std::to_string(d) + "." + name] = tensor;
     }
   }
@@ -251,13 +305,14 @@ std::map<std::string, torch::Tensor> Eerm::training_state() const {
 }
 
 void Eerm::restore_training_state(const std::map<std::string, torch::Tensor>& state) {
-  for (size_t d = 0; d < editors_.size(); ++d) {
+  for (size_t d = 0; d < view_.training.size(); ++d) {
     const std::string prefix = "editors" + std::to_string(d) + ".";
     std::map<std::string, torch::Tensor> own;
     for (const auto& [name, tensor] : state) {
       if (name.rfind(prefix, 0) == 0) own[name.substr(prefix.size())] = tensor;
     }
-    editors_[d]->restore(own);
+    if (!editors_.empty()) editors_[d]->restore(own);
+    if (!device_editors_.empty()) device_editors_[d]->restore(own);
   }
 }
 

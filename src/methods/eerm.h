@@ -5,6 +5,8 @@
 
 #include "methods/backbone_cost.h"
 #include "methods/backbone_method.h"
+#include "methods/device_editors.h"
+#include "methods/edited_graph.h"
 #include "methods/editors.h"
 
 namespace grm {
@@ -46,6 +48,13 @@ struct ViewRisk {
 };
 ViewRisk view_risk(const std::vector<double>& losses, double beta);
 
+/// The same where the losses live, as double scalars without gradients.
+struct ViewRiskThere {
+  torch::Tensor mean, variance;
+  std::vector<torch::Tensor> weights;
+};
+ViewRiskThere view_risk(const std::vector<torch::Tensor>& losses, const torch::Tensor& beta);
+
 /// The method is described at the top of eerm.cpp.
 class Eerm final : public BackboneMethod {
  public:
@@ -62,17 +71,28 @@ class Eerm final : public BackboneMethod {
   struct Span {
     size_t begin, end;  // training domains that share a step
   };
+  bool lives_on_gpu() const;
   double beta_at(int64_t epoch) const;
-  Flips trial(const Span& span, int64_t number);
-  Flips fresh_views(const Span& span, int64_t epoch);
-  std::vector<torch::Tensor> losses(const Span& span, const Flips& flips, int64_t epoch,
+  int64_t number_of(int64_t epoch, int64_t m) const;
+  std::vector<int64_t> prepare(const Span& span, int64_t epoch);
+  void train_span(nn::Step& step, const Span& span);
+  void start_editors(nn::Step& step, const Span& span);
+  Flips trial(nn::Step& step, const Span& span, int64_t m);
+  Flips fresh_views(nn::Step& step, const Span& span);
+  std::vector<torch::Tensor> losses(nn::Step& step, const Span& span, const Flips& flips,
                                     int64_t phase);
-  void explore(const Span& span, int64_t epoch, int64_t m);
-  void learn(const Span& span, const Flips& flips, int64_t number, double reward);
-  ViewRisk classifier_step(const Span& span, const Flips& flips, int64_t epoch);
+  torch::Tensor explore(nn::Step& step, const Span& span, int64_t m);
+  void learn(nn::Step& step, const Span& span, const Flips& flips, int64_t m,
+             const torch::Tensor& reward);
+  ViewRiskThere classifier_step(nn::Step& step, const Span& span, const Flips& flips);
 
   EermOptions options_;
+  // Editors and edited graphs are all on the GPU, where steps are recorded, or all on the host.
+  const bool on_gpu_;
   std::vector<std::unique_ptr<GraphEditors>> editors_;
+  std::vector<std::unique_ptr<DeviceEditors>> device_editors_;
+  std::vector<std::unique_ptr<EditedGraph>> edited_;
+  nn::StepRecorder host_steps_;  // of editors on the host, never recorded
 };
 
 }  // namespace grm

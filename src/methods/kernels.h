@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/kernel.h"
+#include "core/kernels.h"
 
 // The kernels of this station, for float and double; core/kernel.h says how they are called.
 namespace grm::kernels {
@@ -67,7 +67,41 @@ template <class T>
 struct instance_norm_gradient : Kernel<void(const int64_t* offset, int64_t graphs, const T* y,
                                             const T* dy, const T* scale, int64_t cols, T* dx)> {};
 
-// --- graph editors, on the host alone ---
+// --- a graph whose pairs are flipped: methods/edited_graph.h ---
+
+/// The pairs of the graph, with all self-pairs where `loops`.
+struct UneditedPairs {
+  int64_t nodes, entries;
+  const int64_t *in_offset, *out_offset, *out_edge;
+  const int32_t *in_index, *out_index;  // ascending inside a row
+  const int32_t *in_row, *out_row;      // the row of each entry
+  bool loops;
+};
+
+/// The flips of a view, [nodes, edits], ascending inside a row, and their positions by source, as
+/// positions_by_value gives them.
+struct FlippedPairs {
+  int64_t edits;
+  const int32_t* source;
+  const int64_t* offset;
+  const int32_t* position;
+};
+
+/// The graph's pairs and behind those of each row one for each of its flips: its weight is 1 where
+/// the flip makes a pair and 0 where it takes one away, whose own weight is then 0, too. A self-pair
+/// stays as it is where `loops`.
+template <class T>
+struct EditedPairs {
+  int32_t* in_index;  // row i begins at in_offset[i] + i edits
+  T* weight;
+  int64_t *out_offset, *out_edge;
+  int32_t* out_index;
+};
+template <class T>
+struct edited_pairs : Kernel<void(const UneditedPairs& pairs, const FlippedPairs& flips,
+                                  const EditedPairs<T>& to)> {};
+
+// --- graph editors ---
 namespace editor {
 
 constexpr int kNodes = 8;  // Chebyshev nodes and polynomials
@@ -79,6 +113,8 @@ struct Step {
   double second_scale;  // 1 / sqrt(1 - beta2^t)
 };
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
+
+// The columns of an editor on the host, one by one.
 
 /// One AdamW step of every entry along the gradient pull * exp(value).
 struct step_entries : CpuKernel<void(float* value, float* first, float* second, int64_t n,
@@ -99,6 +135,48 @@ struct chebyshev_sums : CpuKernel<void(const float* x, int64_t n, double* sum)> 
 
 /// Position of `wanted`, or -1.
 struct find : CpuKernel<int64_t(const int32_t* values, int64_t n, int32_t wanted)> {};
+
+// All columns of an editor on a GPU; methods/editor_columns.h says what is done with them.
+
+/// Chebyshev nodes in [0, 1], and the matrix from values at the nodes to coefficients.
+struct Grid {
+  double node[kNodes];
+  double transform[kNodes][kNodes];
+};
+
+/// What methods/editor_column.h keeps of a column beside its entries.
+struct ColumnState {
+  double value[kNodes], first[kNodes], second[kNodes];
+  double coefficient[kNodes], moment[kNodes];
+  double entry_mass;
+  int64_t entries;
+};
+
+/// The columns of all targets. Entry e of column i stands at i capacity + e.
+struct Columns {
+  int64_t nodes, capacity;
+  bool implicit, zeros;  // zeros: initial values are 0
+  StreamKey initial;     // of the initial values
+  ColumnState* state;    // [nodes]
+  int32_t* source;       // of the entries; not used if entry j is source j
+  float *value, *first, *second;
+};
+
+struct start_columns : CudaKernel<void(const Columns& columns, const Grid& grid)> {};
+
+/// flips [nodes, edits], ascending inside a row: `edits` distinct sources for every target.
+struct draw_columns
+    : CudaKernel<void(const Columns& columns, StreamKey draws, int64_t edits, int32_t* flips)> {};
+
+/// A step along -reward (1[j in flips] - count pi(j)). Reward and the numbers of the step that
+/// change are read on the device; nothing happens where the reward is not finite. There must be room
+/// for `edits` more entries in every column.
+struct StepPlaces {
+  const double *reward, *step_size, *second_scale;
+};
+struct step_columns
+    : CudaKernel<void(const Columns& columns, const Grid& grid, const int32_t* flips, int64_t edits,
+                      const StepPlaces& places, double count, double keep)> {};
 
 }  // namespace editor
 }  // namespace grm::kernels

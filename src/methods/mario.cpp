@@ -30,23 +30,20 @@
 #include "graph/edge_data.h"
 #include "graph/random.h"
 #include "grm/graph/device.h"
-#include "methods/backbone_cost.h"
 #include "methods/backbone_method.h"
 #include "methods/contrast.h"
 #include "methods/frozen.h"
 #include "nn/data_propagation.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
+#include "nn/recorded_step.h"
 #include "ops/sparse.h"
 
 namespace grm {
 namespace {
 
-constexpr int64_t kAllNodes = 20000;   // the largest graph whose nodes are all contrasted
-constexpr int64_t kDrawnNodes = 4096;  // and how many are drawn beyond
-constexpr double kStepSize = 1e-3;     // of the adversarial perturbation, and its first range
-constexpr int64_t kPasses = 3;         // of the adversarial perturbation
-constexpr int64_t kPlaces = 2 + 2 * kPasses;  // encoder passes of an iteration
+constexpr double kStepSize = 1e-3;  // of the adversarial perturbation, and its first range
+constexpr int64_t kPlaces = 2 + 2 * kMarioPasses;  // encoder passes of an iteration
 
 class Mario final : public Method {
  public:
@@ -60,23 +57,28 @@ class Mario final : public Method {
         prototypes_(set_.glorot("prototypes", options.prototypes, options.hidden)),
         head_(set_, "head", options.hidden, view.classes),
         plain_(options.conv, set_.dtype(), set_.device()),
+        weighted_(options.conv, set_.dtype(), set_.device()),
+        steps_(set_.device()),
         optimiser_(set_.with_prefix("encoder."), options.lr, 0.0, false) {
     normalise_prototypes();
     tell_unread_edges(view, "mario", true, false);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
+    for (size_t g = 0; g < view_.training.size(); ++g) {
+      optimiser_.set_lr(lr_at(epoch, g));
+      steps_.run({epoch, 0}, [this, g](nn::Step& step) { iterate(step, g); },
+                 {static_cast<int64_t>(g)});
+    }
     std::vector<LossTerm> terms = {
         {"total", 0.0}, {"contrast", 0.0}, {"conditional", 0.0}, {"prototype", 0.0}};
     const double share = 1.0 / static_cast<double>(view_.training.size());
-    for (size_t g = 0; g < view_.training.size(); ++g) {
-      const Iteration iteration = draw(epoch, g);
-      const double prototype = prototype_phase(iteration);
-      const ContrastTerms contrast = encoder_phase(iteration);
-      terms[0].value += share * (contrast.contrast - options_.gamma * contrast.conditional);
-      terms[1].value += share * contrast.contrast;
-      terms[2].value += share * contrast.conditional;
-      terms[3].value += share * prototype;
+    for (const std::vector<double>& read : steps_.read()) {
+      const double contrast = read[0], conditional = read[1];
+      terms[0].value += share * (contrast - options_.gamma * conditional);
+      terms[1].value += share * contrast;
+      terms[2].value += share * conditional;
+      terms[3].value += share * read[2];
     }
     return terms;
   }
@@ -116,40 +118,75 @@ class Mario final : public Method {
  private:
   // What one iteration on one training graph draws.
   struct Iteration {
-    int64_t epoch;
+    nn::Step& step;
     size_t graph;
     const Features& x;
     MarioView views[2];
     torch::Tensor nodes;  // of the contrast; undefined: all
   };
 
-  Iteration draw(int64_t epoch, size_t g) const {
+  double lr_at(int64_t epoch, size_t g) const {
+    const int64_t done =
+        (epoch - 1) * static_cast<int64_t>(view_.training.size()) + static_cast<int64_t>(g);
+    const bool dropped = options_.lr_drop > 0 && done >= options_.lr_drop;
+    return options_.lr * (dropped ? 0.1 : 1.0);
+  }
+
+  // The stream of a step that is named by its epoch and a place in it.
+  nn::Step::StreamOf stream_of(const char* name, uint64_t place) const {
+    return [this, name, place](const nn::When& when) {
+      return rng_.stream(name, static_cast<uint64_t>(when.epoch), place);
+    };
+  }
+
+  // One iteration on one training graph; reports both parts of the contrast and the prototypes' loss.
+  void iterate(nn::Step& step, size_t g) {
+    const Iteration iteration = draw(step, g);
+    const torch::Tensor prototype = prototype_phase(iteration);
+    const ContrastTerms contrast = encoder_phase(iteration);
+    step.report({contrast.contrast, contrast.conditional, prototype.to(torch::kFloat64)});
+  }
+
+  Iteration draw(nn::Step& step, size_t g) {
     const Graph& graph = view_.training[g].graph;
     const double columns[2] = {options_.pf1, options_.pf2}, edges[2] = {options_.pe1, options_.pe2};
-    Iteration iteration{epoch, g, graph.x, {}, {}};
+    Iteration iteration{step, g, graph.x, {}, {}};
     for (size_t v = 0; v < 2; ++v) {
-      const AdjacencyPtr kept =
-          drop_edges(*graph.edges, edges[v], rng_.stream("edges", epoch, 2 * g + v));
-      iteration.views[v].operators = nn::make_propagation(
-          options_.conv, kept, edge_data(graph, kept).weights, set_.dtype(), set_.device());
-      iteration.views[v].columns = on_device(
-          keep_columns(graph.x.width(), columns[v], rng_.stream("columns", epoch, 2 * g + v)),
-          set_.device());
+      iteration.views[v].operators =
+          thinned(g, edges[v], step.stream(stream_of("edges", 2 * g + v)));
+      iteration.views[v].columns = keep_columns(
+          graph.x.width(), columns[v], step.stream(stream_of("columns", 2 * g + v)), set_.device());
     }
     const int64_t n = graph.nodes();
     const int64_t count = options_.contrasted(n);
     if (count < n) {
-      iteration.nodes = on_device(
-          torch::tensor(rng_.stream("contrast", epoch, g).choose(n, count), torch::kInt64),
-          set_.device());
+      iteration.nodes = step.indices([of = stream_of("contrast", g), n, count](const auto& when) {
+        return torch::tensor(of(when).choose(n, count), torch::kInt64);
+      });
     }
     return iteration;
+  }
+
+  // The operator of a graph without a share of its edges. On a GPU the pattern stays and dropped
+  // edges weigh nothing, so that the host need not know how many are left.
+  nn::Propagation thinned(size_t g, double share, const Stream& stream) {
+    const Graph& graph = view_.training[g].graph;
+    if (!set_.device().is_cuda()) {
+      const AdjacencyPtr kept = drop_edges(*graph.edges, share, stream);
+      return nn::make_propagation(options_.conv, kept, edge_data(graph, kept).weights, set_.dtype(),
+                                  set_.device());
+    }
+    self_pairs_.resize(view_.training.size());
+    if (!self_pairs_[g].defined()) self_pairs_[g] = self_pairs(*graph.edges);
+    const torch::Tensor self = on_device(self_pairs_[g], set_.device());
+    return weighted_.get(graph.edges, thinned_weights(self, graph.edge_weights, share,
+                                                      options_.conv == nn::Conv::kipf, stream));
   }
 
   // Rows of the contrasted nodes; `place` tells the encoder passes of an iteration apart.
   torch::Tensor encode(const Iteration& it, int v, uint64_t place,
                        const torch::Tensor& delta = {}) {
-    nn::Pass pass = nn::Pass::train(rng_.stream("dropout", it.epoch, it.graph * kPlaces + place));
+    nn::Pass& pass = it.step.pass(stream_of("dropout", it.graph * kPlaces + place));
     const torch::Tensor h = encoder_.forward(it.x, it.views[v], delta, pass);
     return it.nodes.defined() ? ops::gather_rows(h, it.nodes) : h;
   }
@@ -168,7 +205,8 @@ class Mario final : public Method {
     prototypes_.copy_(unit_rows(prototypes_));
   }
 
-  double prototype_phase(const Iteration& it) {
+  // The optimisers are new in every iteration, and so the numbers of their steps are always the same.
+  torch::Tensor prototype_phase(const Iteration& it) {
     torch::Tensor h[2];
     {
       const at::NoGradGuard no_grad;
@@ -177,7 +215,7 @@ class Mario final : public Method {
     nn::Adam prototypes(set_.with_prefix("prototypes"), options_.prototype_lr,
                         options_.prototype_decay, false);
     nn::Adam projector(set_.with_prefix("projector."), options_.prototype_lr, 0.0, false);
-    torch::Tensor last;
+    torch::Tensor last = torch::zeros({}, prototypes_.options().requires_grad(false));
     for (int64_t step = 0; step < options_.prototype_steps; ++step) {
       normalise_prototypes();
       torch::Tensor s[2], q[2];
@@ -195,7 +233,7 @@ class Mario final : public Method {
       last = loss.detach();
     }
     normalise_prototypes();
-    return last.defined() ? last.item<double>() : 0.0;
+    return last;
   }
 
   torch::Tensor clusters(const torch::Tensor& z) const {
@@ -207,17 +245,13 @@ class Mario final : public Method {
   ContrastTerms encoder_phase(const Iteration& it) {
     const Frozen projector(set_.with_prefix("projector."));
     const Frozen prototypes(set_.with_prefix("prototypes"));
-    const int64_t passes = options_.ad_aug ? kPasses : 1;
+    const int64_t passes = options_.ad_aug ? kMarioPasses : 1;
     torch::Tensor delta;
     if (options_.ad_aug) {
       delta = torch::empty({it.x.rows(), it.x.width()},
                            torch::dtype(torch::kFloat32).device(set_.device()));
-      fill_uniform(rng_.stream("delta", it.epoch, it.graph), delta, -kStepSize, kStepSize);
+      fill_uniform(it.step.stream(stream_of("delta", it.graph)), delta, -kStepSize, kStepSize);
     }
-    const int64_t done = (it.epoch - 1) * static_cast<int64_t>(view_.training.size()) +
-                         static_cast<int64_t>(it.graph);
-    const bool dropped = options_.lr_drop > 0 && done >= options_.lr_drop;
-    optimiser_.set_lr(options_.lr * (dropped ? 0.1 : 1.0));
     optimiser_.zero_grad();
     ContrastTerms mean;
     for (int64_t pass = 0; pass < passes; ++pass) {
@@ -229,15 +263,17 @@ class Mario final : public Method {
           contrast_loss(z1, z2, clusters(z1), clusters(z2), options_.tau, options_.gamma);
       const Stage stage("backward");
       (terms.loss / static_cast<double>(passes)).backward();
-      mean.contrast += terms.contrast / static_cast<double>(passes);
-      mean.conditional += terms.conditional / static_cast<double>(passes);
+      const torch::Tensor contrast = terms.contrast / static_cast<double>(passes);
+      const torch::Tensor conditional = terms.conditional / static_cast<double>(passes);
+      mean.contrast = pass == 0 ? contrast : mean.contrast + contrast;
+      mean.conditional = pass == 0 ? conditional : mean.conditional + conditional;
       if (perturb) {
         const at::NoGradGuard no_grad;
         delta.add_(delta.mutable_grad().sign_(), kStepSize);
         delta.mutable_grad().reset();
       }
     }
-    optimiser_.step();
+    it.step.take(optimiser_);
     return mean;
   }
 
@@ -250,64 +286,13 @@ class Mario final : public Method {
   torch::Tensor prototypes_;  // [K_p, hidden], unit rows
   nn::Linear head_;
   nn::DataPropagation plain_;
+  nn::WeightedPropagation weighted_;       // views on a GPU
+  std::vector<torch::Tensor> self_pairs_;  // of the training graphs, where views need them
+  nn::StepRecorder steps_;
   nn::Adam optimiser_;  // of the encoder alone
 };
 
-nn::BackboneOptions encoder_of(const MarioOptions& options) {
-  nn::BackboneOptions o;
-  o.conv = options.conv;
-  o.hidden = options.hidden;
-  o.layers = options.layers;
-  o.dropout = options.dropout;
-  o.batch_norm = options.batch_norm;
-  return o;
-}
-
 }  // namespace
-
-int64_t MarioOptions::contrasted(int64_t nodes) const {
-  if (contrast_nodes > 0) return std::min(contrast_nodes, nodes);
-  return nodes <= kAllNodes ? nodes : kDrawnNodes;
-}
-
-std::optional<MemoryUses> MarioOptions::memory(const RunShape& run) const {
-  const nn::BackboneOptions encoder = encoder_of(*this);
-  const auto h = static_cast<double>(hidden), clusters = static_cast<double>(prototypes);
-  Held all;
-  for (const DomainShape& g : run.training) {
-    Held one;
-    one.add(nn::backbone_cost(encoder, g, h), 2);
-    one.topology = 2 * (cost::adjacency(g.edges, g.nodes, g.nodes) +
-                        cost::convolution(conv, g.nodes, g.edges));
-    if (ad_aug) one.kept += 3 * cost::kFloat * g.nodes * g.features;
-    const auto rows = static_cast<double>(contrasted(static_cast<int64_t>(g.nodes)));
-    one.kept += 2 * cost::kFloat * rows * (8 * h + 6 * clusters);
-    all.in_turn(one);
-  }
-  return backbone_memory(encoder, run, all);
-}
-
-std::optional<WorkCount> MarioOptions::work(const RunShape& run) const {
-  const auto h = static_cast<double>(hidden), clusters = static_cast<double>(prototypes);
-  const double passes = ad_aug ? kPasses : 1, steps = static_cast<double>(prototype_steps);
-  WorkCount all;
-  for (const DomainShape& g : run.training) {
-    const auto rows = static_cast<double>(contrasted(static_cast<int64_t>(g.nodes)));
-    // Two views in every pass, and two for the prototypes without gradients.
-    all.add(nn::backbone_cost(encoder_of(*this), g, h).work, 2 * passes + 2.0 / 3);
-    all.product("projector", rows, h, 2 * h, 2 * (2 * passes + 3 * steps));
-    all.product("prototypes", rows, h, clusters, 2 * (passes + 3 * steps));
-    all.product("contrast", rows, h, rows, 3 * passes);
-  }
-  return all;
-}
-
-std::vector<Saving> MarioOptions::savings(const RunShape& /*run*/) const {
-  return {saving("ad_aug", "false"),
-          contrast_nodes > 0 ? smaller("contrast_nodes", contrast_nodes, 256)
-                             : saving("contrast_nodes", "1024"),
-          smaller("hidden", hidden, 16), smaller("layers", layers, 2)};
-}
 
 std::unique_ptr<MethodRecipe> make_mario() {
   return std::make_unique<SimpleRecipe<MarioOptions, Mario>>();

@@ -11,6 +11,8 @@
 // The pieces of MARIO's model and its views. The method itself is in src/methods/mario.cpp.
 namespace grm {
 
+constexpr int64_t kMarioPasses = 3;  // of the adversarial perturbation
+
 /// Defaults: the authors' configuration for GOODCora with the word covariate shift.
 struct MarioOptions : MethodOptions {
   nn::Conv conv = nn::Conv::kipf;
@@ -44,8 +46,18 @@ struct MarioOptions : MethodOptions {
 /// Each stored edge is dropped with probability `share`, every one by its own draw.
 AdjacencyPtr drop_edges(const Adjacency& edges, double share, const Stream& stream);
 
+/// Which stored edges are self-pairs: [nnz] bool.
+torch::Tensor self_pairs(const Adjacency& edges);
+
+/// The same thinned graph as weights of all stored edges, where `self` lives: 0 for those that
+/// drop_edges() drops, so that the pattern stays what it is. With `loops` a dropped self-pair
+/// weighs 1, since the operator then gives every node a pair of its own.
+torch::Tensor thinned_weights(const torch::Tensor& self, const torch::Tensor& weights, double share,
+                              bool loops, const Stream& stream);
+
 /// 0 for the columns dropped with probability `share`, 1 for the others: [width].
-torch::Tensor keep_columns(int64_t width, double share, const Stream& stream);
+torch::Tensor keep_columns(int64_t width, double share, const Stream& stream,
+                           const torch::Device& device = torch::kCPU);
 
 /// A graph as one view shows it. Zeroing columns is a mask on the rows of the first weight matrix,
 /// X diag(m) W = X (diag(m) W), so the features themselves are never copied.

@@ -1,7 +1,9 @@
 #include <torch/types.h>
 
+#include "graph/random.h"
 #include "grm/graph/device.h"
 #include "methods/mario.h"
+#include "ops/bias.h"
 #include "ops/sparse.h"
 
 namespace grm {
@@ -55,9 +57,26 @@ AdjacencyPtr drop_edges(const Adjacency& edges, double share, const Stream& stre
   return with_transpose(std::move(in));
 }
 
-torch::Tensor keep_columns(int64_t width, double share, const Stream& stream) {
-  torch::Tensor draws = torch::empty({width}, torch::kFloat32);
-  stream.fill_uniform(draws.data_ptr<float>(), width, 0.0f, 1.0f);
+torch::Tensor self_pairs(const Adjacency& edges) {
+  const auto [source, target] = edge_list(edges);
+  return source.eq(target);
+}
+
+torch::Tensor thinned_weights(const torch::Tensor& self, const torch::Tensor& weights, double share,
+                              bool loops, const Stream& stream) {
+  const torch::Tensor draws = torch::empty(self.sizes(), self.options().dtype(torch::kFloat32));
+  fill_uniform(stream, draws, 0.0, 1.0);
+  const torch::Tensor kept = draws.ge(share);
+  torch::Tensor thinned = kept.to(weights.defined() ? weights.scalar_type() : torch::kFloat32);
+  if (weights.defined()) thinned = thinned * to_place_of(weights, self);
+  if (loops) thinned = thinned.masked_fill(self.logical_and(kept.logical_not()), 1.0);
+  return thinned;
+}
+
+torch::Tensor keep_columns(int64_t width, double share, const Stream& stream,
+                           const torch::Device& device) {
+  torch::Tensor draws = torch::empty({width}, torch::dtype(torch::kFloat32).device(device));
+  fill_uniform(stream, draws, 0.0, 1.0);
   return draws.ge_(share);
 }
 
@@ -87,7 +106,7 @@ torch::Tensor MarioEncoder::forward(const Features& x, const MarioView& view,
     } else {
       rows = torch::mm(h, w);
     }
-    h = view.operators.apply(rows) + layers_[l].bias;
+    h = ops::add_bias(view.operators.apply(rows), layers_[l].bias);
     if (!norms_.empty()) h = norms_[l].forward(h, pass);
     if (l + 1 < layers_.size() || last_relu_) h = torch::relu(h);
     h = pass.dropout(h, dropout_);

@@ -9,6 +9,7 @@
 #include "grm/core/threads.h"
 #include "nn/column_statistics.h"
 #include "nn/kernels.h"
+#include "ops/bias.h"
 
 namespace grm::nn {
 namespace {
@@ -99,12 +100,12 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
 
 Tensor norm_relu_dropout(BatchNorm& norm, const Tensor& x, const Tensor& bias, double rate,
                          Pass& pass, const Tensor& counted) {
-  if (!norm.gamma.defined()) return pass.dropout(torch::relu(x + bias), rate);
+  if (!norm.gamma.defined()) return pass.dropout(torch::relu(ops::add_bias(x, bias)), rate);
   ensure(x.dim() == 2 && x.size(1) == norm.gamma.numel(),
          "norm_relu_dropout: the rows have another width");
   // The fused kernels are those of training on the host; elsewhere the layers one by one.
   if (!pass.training() || !x.device().is_cpu() || x.size(0) == 0) {
-    return pass.dropout(torch::relu(norm.forward(x + bias, pass, counted)), rate);
+    return pass.dropout(torch::relu(norm.forward(ops::add_bias(x, bias), pass, counted)), rate);
   }
   ensure(!counted.defined(), "norm_relu_dropout: on the host all rows count");
   const Tensor rows = x.contiguous();

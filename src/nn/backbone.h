@@ -15,6 +15,7 @@ namespace grm::nn {
 /// the others throw Error(config). `shared` (optional) is used by gcn; the others compute their
 /// first product anew. `data_weights` [nnz], not negative, and `edge_x` belong to the data: weights
 /// reach every layer of every backbone but mlp, features of edges those of gin and gatv2.
+/// `propagation` (optional), for gcn alone: the operator of all layers, in place of that of `edges`.
 struct BackboneInput {
   AdjacencyPtr edges;
   Features x;
@@ -22,6 +23,7 @@ struct BackboneInput {
   SharedProduct* shared = nullptr;
   torch::Tensor data_weights = {};
   Features edge_x = {};
+  Propagation propagation = {};
 };
 
 struct BackboneOutput {

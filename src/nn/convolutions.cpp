@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "ops/bias.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
 
@@ -40,7 +41,7 @@ torch::Tensor GinConv::forward(const torch::Tensor& x, const GinEdges& edges, co
   if (!table.defined()) {
     const torch::Tensor u = torch::mm(x, first.weight);
     const torch::Tensor sum = u + ops::spmm(edges.edges, edges.weights, u);
-    return finish(torch::addcmul(sum, u, eps) + first.bias, pass);
+    return finish(ops::add_bias(torch::addcmul(sum, u, eps), first.bias), pass);
   }
   if (!edges.edge_x.sparse && !edges.edge_x.dense.defined()) {
     fail(ErrorKind::shape, "gin: edges without features came, {} columns were expected",
@@ -55,7 +56,7 @@ torch::Tensor GinConv::forward(const Features& x, const GinEdges& edges, const P
   ensure(!table.defined(), "GinConv: features of edges need dense rows of nodes");
   const torch::Tensor u = ops::feature_linear(x, first.weight);
   const torch::Tensor sum = u + ops::spmm(edges.edges, edges.weights, u);
-  return finish(torch::addcmul(sum, u, eps) + first.bias, pass);
+  return finish(ops::add_bias(torch::addcmul(sum, u, eps), first.bias), pass);
 }
 
 torch::Tensor GinConv::finish(const torch::Tensor& mapped, const Pass& pass) {

@@ -28,7 +28,8 @@ class Gcn : public Backbone {
     const InputWeights given = weights_of(input, options_.weight_last_layer);
     const torch::Tensor inside = given.inner_on(device_, dtype_);
     const torch::Tensor outside = given.outer_on(device_, dtype_);
-    const Propagation outer = operator_of(input.edges, outside);
+    const Propagation outer =
+        input.propagation.pattern ? input.propagation : operator_of(input.edges, outside);
     const bool alike = given.last_layer || !given.mask.defined();
     const Propagation inner = alike ? outer : operator_of(input.edges, inside);
     torch::Tensor h;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "ops/bias.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
 
@@ -55,7 +56,7 @@ ArmaLayer::ArmaLayer(ParameterSet& set, const std::string& name, int64_t in, int
 torch::Tensor ArmaLayer::forward(const torch::Tensor& rows, const Messages& messages, const Pass&) {
   const torch::Tensor received =
       ops::spmm(messages.edges, messages.weights, torch::mm(rows, weight));
-  return torch::relu(received + torch::addmm(bias, rows, root));
+  return torch::relu(received + ops::affine(rows, root, bias));
 }
 
 GinLayer::GinLayer(ParameterSet& set, const std::string& name, int64_t in, int64_t out,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "grm/core/error.h"
+#include "ops/bias.h"
 #include "ops/propagate.h"
 #include "ops/sparse.h"
 
@@ -18,12 +19,12 @@ Linear::Linear(ParameterSet& set, const std::string& name, int64_t in, int64_t o
 }
 
 torch::Tensor Linear::forward(const torch::Tensor& x) const {
-  return bias.defined() ? torch::addmm(bias, x, weight) : torch::mm(x, weight);
+  return bias.defined() ? ops::affine(x, weight, bias) : torch::mm(x, weight);
 }
 
 torch::Tensor Linear::forward(const Features& x) const {
   const torch::Tensor y = ops::feature_linear(x, weight);
-  return bias.defined() ? y + bias : y;
+  return bias.defined() ? ops::add_bias(y, bias) : y;
 }
 
 GcnLayer::GcnLayer(ParameterSet& set, const std::string& name, int64_t in, int64_t out)

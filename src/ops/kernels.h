@@ -78,7 +78,11 @@ template <class T>
 struct segment_reduce_backward
     : Kernel<void(const Segments& s, const T* dy, int64_t d, bool mean, T* dx)> {};
 
-/// y[k] = x[index[k]], rows of d numbers.
+/// sum[c] = sum over rows of x[r, c], kept in double.
+template <class T>
+struct bias_sums : CudaKernel<void(const T* x, int64_t rows, int64_t cols, T* sum)> {};
+
+/// y[k] = x[index[k]], rows of d numbers; zeros where index[k] < 0.
 template <class T>
 struct gather_rows
     : Kernel<void(const T* x, const int64_t* index, int64_t count, int64_t d, T* y)> {};

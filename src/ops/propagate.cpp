@@ -1,5 +1,6 @@
 #include "ops/propagate.h"
 
+#include "ops/bias.h"
 #include "ops/check.h"
 #include "ops/sparse.h"
 
@@ -74,7 +75,7 @@ Tensor propagate(const AdjacencyPtr& a, const Tensor& w, const Tensor& x, const 
   check_same_type("propagate", "bias", bias, "x", x);
   const bool relu = activation == Activation::relu;
   if (!x.device().is_cpu()) {  // the same mathematics in plain operators
-    const Tensor y = spmm(a, w, x) + bias;
+    const Tensor y = add_bias(spmm(a, w, x), bias);
     return relu ? torch::relu(y) : y;
   }
   if (w.defined()) {

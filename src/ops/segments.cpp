@@ -58,19 +58,24 @@ struct SegmentReduce : torch::autograd::Function<SegmentReduce> {
   }
 };
 
+// y[k] = x[index[k]], zeros below 0.
+Tensor gathered(const Tensor& x, const Tensor& index) {
+  const Tensor rows = x.contiguous();
+  Tensor y = torch::empty(with_rows(index.numel(), x), x.options());
+  const Place place = place_of(x);
+  with_type(x, [&](auto type) {
+    using T = decltype(type);
+    launch<kernels::gather_rows<T>>(place, data<T>(rows), index.data_ptr<int64_t>(), index.numel(),
+                                    row_width(x), y.data_ptr<T>());
+  });
+  return y;
+}
+
 struct GatherRows : torch::autograd::Function<GatherRows> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& index) {
-    const Tensor rows = x.contiguous();
-    Tensor y = torch::empty(with_rows(index.numel(), x), x.options());
-    const Place place = place_of(x);
-    with_type(x, [&](auto type) {
-      using T = decltype(type);
-      launch<kernels::gather_rows<T>>(place, data<T>(rows), index.data_ptr<int64_t>(),
-                                      index.numel(), row_width(x), y.data_ptr<T>());
-    });
     context->saved_data["index"] = index;
     context->saved_data["rows"] = x.size(0);
-    return y;
+    return gathered(x, index);
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -93,6 +98,19 @@ struct GatherRows : torch::autograd::Function<GatherRows> {
                                dx.data_ptr<T>());
     });
     return {dx, Tensor()};
+  }
+};
+
+struct TakeRows : torch::autograd::Function<TakeRows> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& index,
+                        const Tensor& inverse) {
+    context->saved_data["inverse"] = inverse;
+    return gathered(x, index);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    check_first_order("take_rows");
+    return {gathered(gradients[0], context->saved_data["inverse"].toTensor()), Tensor(), Tensor()};
   }
 };
 
@@ -131,6 +149,17 @@ Tensor gather_rows(const Tensor& x, const Tensor& index) {
   return GatherRows::apply(x, to_place_of(rows, x));
 }
 
+Tensor take_rows(const Tensor& x, const Tensor& index, const Tensor& inverse) {
+  check_numbers("take_rows", "x", x);
+  const Tensor rows = check_index("take_rows", "index", index);
+  const Tensor back = check_index("take_rows", "inverse", inverse);
+  if (x.dim() == 0 || back.numel() != x.size(0)) {
+    fail(ErrorKind::shape, "take_rows: x is {}, but inverse has {} entries", describe(x),
+         back.numel());
+  }
+  return TakeRows::apply(x, to_place_of(rows, x), to_place_of(back, x));
+}
+
 Tensor piece_offsets(int64_t rows) {
   constexpr int64_t kPiece = 256;  // rows that one piece of a long sum adds
   const int64_t pieces = (rows + kPiece - 1) / kPiece;
@@ -138,7 +167,16 @@ Tensor piece_offsets(int64_t rows) {
 }
 
 Tensor sum_rows(const Tensor& rows) {
-  if (rows.is_cuda()) return rows.sum(0, /*keepdim=*/true);
+  if (rows.is_cuda()) {
+    const Tensor all = rows.contiguous();
+    Tensor sum = torch::empty({1, rows.size(1)}, rows.options());
+    with_type(rows, [&](auto type) {
+      using T = decltype(type);
+      on_gpu<kernels::bias_sums<T>>(place_of(all), data<T>(all), rows.size(0), rows.size(1),
+                                    sum.data_ptr<T>());
+    });
+    return sum;
+  }
   const Tensor parts = segment_sum(piece_offsets(rows.size(0)), rows);
   return segment_sum(torch::tensor({int64_t{0}, parts.size(0)}, torch::kInt64), parts);
 }

@@ -41,6 +41,12 @@ torch::Tensor segment_mean(const torch::Tensor& offsets, const torch::Tensor& x)
 /// index: int64 [k], x: [n, d] -> [k, d].
 torch::Tensor gather_rows(const torch::Tensor& x, const torch::Tensor& index);
 
+/// rows x[index] where the way back is known: row r of x is row inverse[r] of the result, and in none
+/// of it where that is -1. Rows of the result that `inverse` does not name have no gradient.
+/// index: int64 [k], inverse: int64 [n], x: [n, ...] -> [k, ...].
+torch::Tensor take_rows(const torch::Tensor& x, const torch::Tensor& index,
+                        const torch::Tensor& inverse);
+
 /// X W for features that stay sparse: X = [S | D] - 1 shift^T.   w: [width, h] -> [n, h].
 /// The features take the type of w. Gradients reach w, the sparse values, D and shift. The D part
 /// is libtorch's matrix product, and so as independent of the number of threads as that is.

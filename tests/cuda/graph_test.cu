@@ -2,6 +2,7 @@
 #include <queue>
 
 #include "graph/kernels.h"
+#include "graph/padding.h"
 #include "harness.h"
 
 namespace test {
@@ -131,9 +132,122 @@ void search(int64_t nodes, int64_t pairs, Random& random) {
       .run(what, judge);
 }
 
+// A part of a batch that has spare rows and pairs, counted one by one; tests/graph/padded_test.cpp
+// says what a part is.
+void cut(int64_t rows, int64_t counted, int64_t pairs, int64_t spare, Random& random) {
+  std::vector<std::pair<int32_t, int32_t>> all;  // target, source
+  for (int64_t k = 0; counted > 0 && k < pairs; ++k) {
+    all.push_back(
+        {static_cast<int32_t>(random() % counted), static_cast<int32_t>(random() % counted)});
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const auto used = static_cast<int64_t>(all.size());
+  for (int64_t k = 0; k < spare; ++k) {
+    const auto row = static_cast<int32_t>(counted + k * (rows - counted) / spare);
+    all.push_back({row, row});
+  }
+  const auto entries = static_cast<int64_t>(all.size());
+  std::vector<int64_t> in_offset(rows + 1), out_offset(rows + 1), out_edge(entries);
+  std::vector<int32_t> in_index, out_index;
+  for (const auto& [i, j] : all) {
+    ++in_offset[i + 1];
+    ++out_offset[j + 1];
+    in_index.push_back(j);
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    in_offset[r + 1] += in_offset[r];
+    out_offset[r + 1] += out_offset[r];
+  }
+  for (int64_t e = 0; e < entries; ++e) out_edge[e] = e;
+  std::stable_sort(out_edge.begin(), out_edge.end(),
+                   [&](int64_t a, int64_t b) { return all[a].second < all[b].second; });
+  for (const int64_t e : out_edge) out_index.push_back(all[e].first);
+  std::vector<uint8_t> keep(entries);
+  for (uint8_t& mark : keep) mark = random() % 3 == 0;
+  // Rows and entries that stay, in their order.
+  std::vector<int64_t> kept, nodes;
+  std::vector<double> edge_place(entries, -1.0), row_place(rows, -1.0), new_row(rows + 1);
+  std::vector<char> touched(rows);
+  for (int64_t e = 0; e < used; ++e) {
+    if (!keep[e]) continue;
+    edge_place[e] = static_cast<double>(kept.size());
+    kept.push_back(e);
+    touched[all[e].first] = touched[all[e].second] = 1;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    new_row[r] = static_cast<double>(nodes.size());
+    if (!touched[r]) continue;
+    row_place[r] = static_cast<double>(nodes.size());
+    nodes.push_back(r);
+  }
+  const auto n = static_cast<int64_t>(nodes.size()), m = static_cast<int64_t>(kept.size());
+  new_row[rows] = static_cast<double>(n);
+  std::vector<double> edge_ids(entries, static_cast<double>(entries - 1)), ids(rows, rows - 1.0);
+  std::vector<std::pair<int64_t, int64_t>> part;  // target, source
+  for (int64_t k = 0; k < n; ++k) ids[k] = static_cast<double>(nodes[k]);
+  for (int64_t k = 0; k < m; ++k) {
+    edge_ids[k] = static_cast<double>(kept[k]);
+    part.push_back({static_cast<int64_t>(row_place[all[kept[k]].first]),
+                    static_cast<int64_t>(row_place[all[kept[k]].second])});
+  }
+  const kernels::Padding padding{rows - n, entries - m};
+  for (int64_t q = 0; q < entries - m; ++q) {
+    part.push_back({n + padding.row_of(q), n + padding.row_of(q)});
+  }
+  std::vector<double> p_in(rows + 1), p_out(rows + 1), p_index, p_out_index, p_edge;
+  std::vector<int64_t> order(entries);
+  for (int64_t e = 0; e < entries; ++e) {
+    order[e] = e;
+    ++p_in[part[e].first + 1];
+    ++p_out[part[e].second + 1];
+    p_index.push_back(static_cast<double>(part[e].second));
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    p_in[r + 1] += p_in[r];
+    p_out[r + 1] += p_out[r];
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return part[a].second < part[b].second; });
+  for (const int64_t e : order) {
+    p_out_index.push_back(static_cast<double>(part[e].first));
+    p_edge.push_back(static_cast<double>(e));
+  }
+  const Array<int64_t> aio(in_offset), aoo(out_offset), aoe(out_edge),
+      ac(std::vector<int64_t>{counted});
+  const Array<int32_t> aii(in_index), aoi(out_index);
+  const Array<uint8_t> ak(keep);
+  Array<int64_t> dn(rows), dr(rows), dw(rows + 1), de(entries), dp(entries), di(rows + 1),
+      dof(rows + 1), dx(entries), before(entries + 1), out_before(entries + 1), out_ids(entries);
+  Array<int32_t> ii(entries), oi(entries);
+  Case("padded_cut", "int", 0.0)
+      .out(dn, ids)
+      .out(dr, row_place)
+      .out(dw, new_row)
+      .out(de, edge_ids)
+      .out(dp, edge_place)
+      .out(di, p_in)
+      .out(dof, p_out)
+      .out(dx, p_edge)
+      .out(ii, p_index)
+      .out(oi, p_out_index)
+      .run(std::to_string(rows) + " rows, " + std::to_string(entries) + " entries", [&] {
+        gpu<kernels::padded_cut>(
+            {rows, entries, aio.get(), aoo.get(), aoe.get(), aii.get(), aoi.get(), ac.get(),
+             reinterpret_cast<const bool*>(ak.get())},
+            {dn.get(), dr.get(), dw.get(), de.get(), dp.get(), di.get(), dof.get(), dx.get(),
+             ii.get(), oi.get(), before.get(), out_before.get(), out_ids.get()});
+      });
+}
+
 }  // namespace
 
 void test_graph(const Size& size) {
+  Random parts(41);
+  cut(3, 1, 1, 2, parts);
+  cut(60, 50, 200, 40, parts);
+  cut(60, 59, 0, 30, parts);
+  cut(2100, 1900, size.small ? 3000 : 9000, 700, parts);
   Random random(18);
   search<float>(1, 0, random);
   search<float>(40, 60, random);

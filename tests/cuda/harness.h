@@ -220,6 +220,7 @@ void test_messages(const Size& size);
 void test_generator(const Size& size);
 void test_nn(const Size& size);
 void test_methods(const Size& size);
+void test_editors(const Size& size);
 void test_graph(const Size& size);
 void test_ego(const Size& size);
 void measure();

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
       test::test_generator(size);
       test::test_nn(size);
       test::test_methods(size);
+      test::test_editors(size);
       test::test_graph(size);
       test::test_ego(size);
     }

@@ -93,14 +93,29 @@ void segments(const HostPattern& p, int64_t d, Random& random) {
 }
 
 template <class T>
+void sums(int64_t rows, int64_t cols, Random& random) {
+  const auto x = uniform<T>(random, rows * cols);
+  std::vector<double> sum(cols);
+  for (int64_t k = 0; k < rows * cols; ++k) sum[k % cols] += static_cast<double>(x[k]);
+  const Array<T> dx(x);
+  Array<T> out(cols);
+  make_case<T>("bias_sums")
+      .out(out, sum)
+      .run(std::to_string(rows) + " x " + std::to_string(cols),
+           [&] { gpu<kernels::bias_sums<T>>(dx.get(), rows, cols, out.get()); });
+}
+
+template <class T>
 void gather(int64_t count, int64_t d, Random& random) {
   const int64_t rows = 77;
   const auto x = uniform<T>(random, rows * d);
   std::vector<int64_t> index(count);
   std::vector<double> y(count * d);
   for (int64_t k = 0; k < count; ++k) {
-    index[k] = static_cast<int64_t>(random() % rows);
-    for (int64_t c = 0; c < d; ++c) y[k * d + c] = static_cast<double>(x[index[k] * d + c]);
+    index[k] = k % 7 == 3 ? -1 : static_cast<int64_t>(random() % rows);
+    for (int64_t c = 0; index[k] >= 0 && c < d; ++c) {
+      y[k * d + c] = static_cast<double>(x[index[k] * d + c]);
+    }
   }
   const Array<T> dx(x);
   const Array<int64_t> di(index);
@@ -147,6 +162,9 @@ void all(const Size& size, Random& random) {
   products<T>(patterns[0], 0, random, false);
   for (const int64_t d : {1, 3, 64, 128, 129}) gather<T>(size.small ? 50 : 3000, d, random);
   gather<T>(0, 64, random);
+  for (const int64_t rows : {0, 1, 128, 129, 1000, size.small ? 1500 : 9498}) {
+    for (const int64_t cols : {1, 33, 300}) sums<T>(rows, cols, random);
+  }
 }
 
 }  // namespace

@@ -132,6 +132,21 @@ TEST(Padded, APartHoldsTheKeptPairsAndTheNodesThatTouchThem) {
     ASSERT_EQ(part.counted.item<int64_t>(), n);
     EXPECT_TRUE(torch::equal(part.nodes.narrow(0, 0, n), ids(rows)));
     EXPECT_TRUE(torch::equal(part.edge_ids.narrow(0, 0, m), ids(kept)));
+    // The way there: -1 for what is left out.
+    for (int64_t r = 0; r < edges->rows(); ++r) {
+      const int64_t place = part.row_place.data_ptr<int64_t>()[r];
+      EXPECT_EQ(place >= 0, nodes.count(r) == 1);
+      if (place >= 0) {
+        EXPECT_EQ(rows[place], r);
+      }
+    }
+    for (int64_t e = 0; e < edges->nnz(); ++e) {
+      const int64_t place = part.edge_place.data_ptr<int64_t>()[e];
+      EXPECT_EQ(place >= 0, e < used && keep.data_ptr<bool>()[e]);
+      if (place >= 0) {
+        EXPECT_EQ(kept[place], e);
+      }
+    }
     const auto [new_source, new_target] = edge_list(*part.edges);
     for (int64_t e = 0; e < m; ++e) {
       EXPECT_EQ(rows[new_source.data_ptr<int64_t>()[e]], source.data_ptr<int64_t>()[kept[e]]);

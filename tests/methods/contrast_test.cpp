@@ -99,8 +99,8 @@ TEST(Contrast, EqualsTheDoubleLoopForEveryBlock) {
   const Naive expected = naive_contrast(given.z1, given.z2, given.y1, given.y2, 0.2);
   for (const int64_t block : {1, 2, 4, 9, 512}) {
     const ContrastTerms terms = given(0.2, 0.5, block);
-    EXPECT_NEAR(terms.contrast, expected.contrast, 1e-10) << block;
-    EXPECT_NEAR(terms.conditional, expected.conditional, 1e-10) << block;
+    EXPECT_NEAR(terms.contrast.item<double>(), expected.contrast, 1e-10) << block;
+    EXPECT_NEAR(terms.conditional.item<double>(), expected.conditional, 1e-10) << block;
     EXPECT_NEAR(terms.loss.item<double>(), expected.contrast - 0.5 * expected.conditional, 1e-10);
   }
 }
@@ -148,8 +148,8 @@ TEST(Contrast, SinglePrecisionOverSeveralBlocksAgreesWithDouble) {
     terms[type] = contrast_loss(z[type][0], z[type][1], y, y, 0.2, 0.5);
     terms[type].loss.backward();
   }
-  EXPECT_NEAR(terms[0].contrast, terms[1].contrast, 1e-5);
-  EXPECT_NEAR(terms[0].conditional, terms[1].conditional, 1e-5);
+  EXPECT_NEAR(terms[0].contrast.item<double>(), terms[1].contrast.item<double>(), 1e-5);
+  EXPECT_NEAR(terms[0].conditional.item<double>(), terms[1].conditional.item<double>(), 1e-5);
   for (int v = 0; v < 2; ++v) {
     const Tensor exact = z[1][v].grad();
     const Tensor off = z[0][v].grad().to(torch::kFloat64) - exact;
@@ -160,7 +160,7 @@ TEST(Contrast, SinglePrecisionOverSeveralBlocksAgreesWithDouble) {
 TEST(Contrast, ClustersThatDisagreeGiveNoConditionalTerm) {
   ContrastCase given;
   given.y2 = {1, 2, 0, 1, 2, 0, 1, 2, 0};
-  EXPECT_EQ(given(0.2, 0.5, 4).conditional, 0.0);
+  EXPECT_EQ(given(0.2, 0.5, 4).conditional.item<double>(), 0.0);
 }
 
 // Equal views with orthogonal rows: every numerator is e^{1/tau}, every denominator holds it once
@@ -170,7 +170,8 @@ TEST(Contrast, EqualOrthogonalViewsHaveAKnownValue) {
   const Tensor y = torch::zeros({6}, torch::kInt64);
   const ContrastTerms terms = contrast_loss(z, z, y, y, 0.5, 0.0);
   EXPECT_NEAR(terms.loss.item<double>(), -std::log(std::exp(2.0) / (std::exp(2.0) + 10)), 1e-12);
-  EXPECT_NEAR(terms.conditional, -std::log(std::exp(1.0) / (std::exp(1.0) + 5)), 1e-12);
+  EXPECT_NEAR(terms.conditional.item<double>(), -std::log(std::exp(1.0) / (std::exp(1.0) + 5)),
+              1e-12);
 }
 
 }  // namespace

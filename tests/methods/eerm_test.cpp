@@ -48,7 +48,16 @@ TEST(Eerm, WeightsOfTheViewsAreTheGradientOfVariancePlusBetaMean) {
   for (size_t k = 0; k < values.size(); ++k) {
     EXPECT_NEAR(risk.weights[k], losses.grad()[k].item<double>(), 1e-12);
   }
-  const ViewRisk one = view_risk({0.4}, 2.0);
+  // On scalars the same, to the bit.
+  std::vector<torch::Tensor> scalars;
+  for (const double value : values) scalars.push_back(torch::full({}, value, torch::kFloat64));
+  const ViewRiskThere there = view_risk(scalars, torch::full({}, 3.0, torch::kFloat64));
+  EXPECT_EQ(there.mean.item<double>(), risk.mean);
+  EXPECT_EQ(there.variance.item<double>(), risk.variance);
+  for (size_t k = 0; k < values.size(); ++k) {
+    EXPECT_EQ(there.weights[k].item<double>(), risk.weights[k]);
+  }
+  const ViewRisk one = view_risk(std::vector<double>{0.4}, 2.0);
   EXPECT_EQ(one.variance, 0.0);
   EXPECT_EQ(one.weights[0], 2.0);
 }

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "graph/edge_data.h"
 #include "grm/methods/method.h"
 #include "small_task.h"
 
@@ -46,6 +47,40 @@ TEST(MarioViews, KeepTheExpectedShareOfEdgesEachOnItsOwn) {
   EXPECT_FALSE(torch::equal(before * after.t(), before.t() * after));  // directions go apart
   EXPECT_EQ(drop_edges(*edges, 0.0, Rng(1).stream("edges"))->nnz(), edges->nnz());
   EXPECT_EQ(drop_edges(*edges, 1.0, Rng(1).stream("edges"))->nnz(), 0);
+}
+
+// What a GPU takes in place of a thinned pattern gives the same operator.
+TEST(MarioViews, WeightsOfZeroAreTheThinnedGraph) {
+  Stream draw(6);
+  std::vector<int64_t> source, target;
+  for (int64_t k = 0; k < 30; k += 2) {
+    source.push_back(k);
+    target.push_back(k);  // self-pairs, some of them dropped
+  }
+  for (int k = 0; k < 150; ++k) {
+    source.push_back(static_cast<int64_t>(draw.below(30)));
+    target.push_back(static_cast<int64_t>(draw.below(30)));
+  }
+  Graph graph;
+  graph.edges = make_adjacency(30, 30, torch::tensor(source, torch::kInt64),
+                               torch::tensor(target, torch::kInt64));
+  graph.x.dense = torch::zeros({30, 1});
+  const Tensor rows = normal(8, {30, 4}), self = self_pairs(*graph.edges);
+  for (const bool weighted : {false, true}) {
+    if (weighted) graph.edge_weights = torch::rand({graph.edges->nnz()}) + 0.5;
+    for (const nn::Conv conv : {nn::Conv::sum, nn::Conv::kipf}) {
+      const Stream stream = Rng(2).stream("edges");
+      const AdjacencyPtr kept = drop_edges(*graph.edges, 0.5, stream);
+      ASSERT_FALSE(torch::equal(self.sum(), self_pairs(*kept).sum()));
+      const nn::Propagation expected = nn::make_propagation(
+          conv, kept, edge_data(graph, kept).weights, torch::kFloat64, torch::kCPU);
+      nn::WeightedPropagation all(conv, torch::kFloat64, torch::kCPU);
+      const nn::Propagation got =
+          all.get(graph.edges,
+                  thinned_weights(self, graph.edge_weights, 0.5, conv == nn::Conv::kipf, stream));
+      EXPECT_TRUE(torch::allclose(got.apply(rows), expected.apply(rows), 1e-6, 1e-7));
+    }
+  }
 }
 
 TEST(MarioViews, KeepTheExpectedShareOfColumns) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "harness.h"
+#include "ops/bias.h"
 #include "ops/generate.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
@@ -66,6 +67,39 @@ Problem sddmm_case(const Setting& s) {
   return {{normal("p", {a->rows(), s.d}, s.type), normal("q", {a->cols(), s.d}, s.type)},
           [a](const Tensors& in) { return Tensors{ops::sddmm(a, in[0], in[1])}; },
           naive};
+}
+
+Problem add_bias_case(const Setting& s) {
+  return {{normal("x", {s.pattern->rows(), s.d}, s.type), normal("bias", {s.d}, s.type)},
+          [](const Tensors& in) { return Tensors{ops::add_bias(in[0], in[1])}; },
+          [](const Tensors& in) { return Tensors{in[0] + in[1].unsqueeze(0)}; }};
+}
+
+Problem affine_case(const Setting& s) {
+  return {{normal("x", {s.pattern->rows(), 5}, s.type), normal("w", {5, s.d}, s.type),
+           normal("bias", {s.d}, s.type)},
+          [](const Tensors& in) { return Tensors{ops::affine(in[0], in[1], in[2])}; },
+          [](const Tensors& in) { return Tensors{in[0].matmul(in[1]) + in[2].unsqueeze(0)}; }};
+}
+
+// Every third row, last first, and rows that nobody asks for twice but the padding, which has no
+// gradient: its rows are multiplied by 0 here.
+Problem take_rows_case(const Setting& s) {
+  const int64_t n = s.pattern->rows();
+  std::vector<int64_t> index, inverse(static_cast<size_t>(n), -1);
+  for (int64_t r = n - 1; r >= 0; r -= 3) {
+    inverse[static_cast<size_t>(r)] = static_cast<int64_t>(index.size());
+    index.push_back(r);
+  }
+  const auto kept = static_cast<int64_t>(index.size());
+  if (n > 0) index.push_back(n - 1);
+  const Tensor at = torch::tensor(index, torch::kInt64),
+               back = torch::tensor(inverse, torch::kInt64);
+  return {{normal("x", {n, s.d}, s.type)},
+          [=](const Tensors& in) {
+            return Tensors{ops::take_rows(in[0], at, back).narrow(0, 0, kept)};
+          },
+          [=](const Tensors& in) { return Tensors{in[0].index_select(0, at.narrow(0, 0, kept))}; }};
 }
 
 Problem row_sum_case(const Setting& s) {
@@ -316,12 +350,15 @@ const std::vector<OpCase>& op_cases() {
       {"spmm_ones", false, spmm_ones_case},
       {"sddmm", false, sddmm_case},
       {"row_sum", false, row_sum_case},
+      {"add_bias", false, add_bias_case},
+      {"affine", false, affine_case, true},
       {"normalise", true, normalise_case},
       {"row_softmax", false, row_softmax_case},
       {"segment_sum", false, segment_sum_case},
       {"segment_mean", false, segment_mean_case},
       {"segment_mean_vector", false, segment_mean_vector_case},
       {"gather_rows", false, gather_rows_case},
+      {"take_rows", false, take_rows_case},
       {"feature_linear", false, feature_linear_case, true},
       {"feature_linear_sparse", false, feature_linear_sparse_case},
       {"feature_linear_ones", false, feature_linear_ones_case},

@@ -36,6 +36,8 @@ struct DeviceMemory {
 };
 DeviceMemory device_memory(const torch::Device& device);
 void reset_peak_memory(const torch::Device& device);
+/// Gives memory that no tensor uses back to the device, and lets the peak begin again.
+void release_device_memory(const torch::Device& device);
 
 /// Waits for all work on the device; clocks need it.
 void synchronise(const torch::Device& device);

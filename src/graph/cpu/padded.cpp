@@ -55,7 +55,22 @@ void padded_pattern(const ChosenGraphs& chosen, const int64_t* node_offset, cons
   }
 }
 
+void padded_cut(const CutBatch& batch, const CutPart& part) {
+  part.before[0] = part.out_before[0] = part.new_row[0] = 0;
+  for (int64_t e = 0; e < batch.entries; ++e) {
+    part.before[e + 1] = part.before[e] + is_kept(batch, e);
+    part.out_before[e + 1] = part.out_before[e] + is_kept(batch, batch.out_edge[e]);
+  }
+  for (int64_t r = 0; r < batch.rows; ++r) {
+    part.new_row[r + 1] = part.new_row[r] + is_touched(batch, part, r);
+  }
+  const int64_t work = batch.entries > batch.rows ? batch.entries : batch.rows;
+  for (int64_t at = 0; at < work; ++at) place_part(batch, part, at);
+  for (int64_t at = 0; at <= work; ++at) fill_part(batch, part, at);
+}
+
 }  // namespace grm::cpu::GRM_CPU_VARIANT
 
 GRM_CPU_KERNEL_OF(kernels::padded_rows, padded_rows)
 GRM_CPU_KERNEL_OF(kernels::padded_pattern, padded_pattern)
+GRM_CPU_KERNEL_OF(kernels::padded_cut, padded_cut)

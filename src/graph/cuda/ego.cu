@@ -8,24 +8,6 @@ namespace {
 
 constexpr int kThreads = 128;
 
-__device__ inline uint64_t mix(uint64_t a, uint64_t b) {  // grm::mix64
-  uint64_t x = a * 0x9E3779B97F4A7C15u + (b ^ 0xD1B54A32D192ED03u) * 0x8CB92BA72F3D8DD7u;
-  for (int i = 0; i < 2; ++i) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    x ^= x >> 31;
-  }
-  return x;
-}
-
-/// Element `at` of the 64-bit numbers of a stream.
-__device__ inline uint64_t number(uint64_t key, uint64_t at) {
-  uint32_t word[4];
-  philox(key, at / 2, word);
-  const int first = static_cast<int>(at % 2) * 2;
-  return word[first] | (static_cast<uint64_t>(word[first + 1]) << 32);
-}
-
 /// First position in ascending row[0 .. length) whose value is not below `value`.
 __device__ inline int64_t lower_bound(const int32_t* row, int64_t length, int32_t value) {
   int64_t low = 0;

@@ -93,6 +93,55 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
+constexpr int kCutThreads = 1024;
+
+/// sums[k] = what items 0 .. k - 1 count, sums[n] in all. One block, every thread takes consecutive ones.
+template <class Counts>
+__device__ inline void running_count(int64_t n, const Counts& counts, int64_t* sums) {
+  __shared__ int64_t of_warp[kCutThreads / kWarp];
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const int64_t share = (n + kCutThreads - 1) / kCutThreads, begin = threadIdx.x * share;
+  const int64_t end = begin + share < n ? begin + share : n;
+  int64_t own = 0;
+  for (int64_t k = begin; k < end; ++k) own += counts(k) ? 1 : 0;
+  int64_t through = own;
+  for (int offset = 1; offset < kWarp; offset *= 2) {
+    const int64_t other = __shfl_up_sync(kAllLanes, through, offset);
+    if (lane >= offset) through += other;
+  }
+  __syncthreads();
+  if (lane == kWarp - 1) of_warp[warp] = through;
+  __syncthreads();
+  int64_t at = through - own;
+  for (int w = 0; w < warp; ++w) at += of_warp[w];
+  if (threadIdx.x == kCutThreads - 1) sums[n] = at + own;
+  for (int64_t k = begin; k < end; ++k) {
+    sums[k] = at;
+    at += counts(k) ? 1 : 0;
+  }
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(kCutThreads)
+    cut_count_kernel(const CutBatch batch, const CutPart part) {
+  running_count(
+      batch.entries, [&](int64_t e) { return is_kept(batch, e); }, part.before);
+  running_count(
+      batch.entries, [&](int64_t e) { return is_kept(batch, batch.out_edge[e]); }, part.out_before);
+  running_count(
+      batch.rows, [&](int64_t r) { return is_touched(batch, part, r); }, part.new_row);
+}
+
+__global__ void __launch_bounds__(kBlock)
+    cut_place_kernel(const CutBatch batch, const CutPart part) {
+  place_part(batch, part, global_thread());
+}
+
+__global__ void __launch_bounds__(kBlock)
+    cut_fill_kernel(const CutBatch batch, const CutPart part) {
+  fill_part(batch, part, global_thread());
+}
+
 }  // namespace
 
 void padded_rows(const Queue& queue, const ChosenGraphs& chosen, int64_t* node_offset,
@@ -115,7 +164,19 @@ void padded_pattern(const Queue& queue, const ChosenGraphs& chosen, const int64_
   check_launch("padded_pattern");
 }
 
+void padded_cut(const Queue& queue, const CutBatch& batch, const CutPart& part) {
+  const cudaStream_t stream = stream_of(queue);
+  cut_count_kernel<<<1, kCutThreads, 0, stream>>>(batch, part);
+  check_launch("padded_cut, counts");
+  const int64_t threads = batch.rows + 1 > batch.entries ? batch.rows + 1 : batch.entries;
+  cut_place_kernel<<<blocks_for(threads, kBlock), kBlock, 0, stream>>>(batch, part);
+  check_launch("padded_cut, places");
+  cut_fill_kernel<<<blocks_for(threads, kBlock), kBlock, 0, stream>>>(batch, part);
+  check_launch("padded_cut");
+}
+
 }  // namespace grm::cuda
 
 GRM_CUDA_KERNEL_OF(kernels::padded_rows, padded_rows)
 GRM_CUDA_KERNEL_OF(kernels::padded_pattern, padded_pattern)
+GRM_CUDA_KERNEL_OF(kernels::padded_cut, padded_cut)

@@ -169,7 +169,7 @@ class Dir final : public GraphMethod {
       return readout_.read(part.input.node_offsets,
                            torch::zeros({0, options_.predictor.hidden}, rows.options()));
     }
-    part.input.mask = torch::sigmoid(select_rows(scores, part.edge_ids));
+    part.input.mask = torch::sigmoid(part.of_edges(scores));
     return readout_.read(part.input.node_offsets, predictor_->forward(part.input, pass));
   }
 

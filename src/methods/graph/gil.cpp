@@ -191,7 +191,7 @@ class Gil final : public GraphMethod {
       return readout_.read(part.input.node_offsets,
                            torch::zeros({0, options_.encoder.hidden}, weights.options()));
     }
-    part.input.mask = torch::sigmoid(select_rows(weights, part.edge_ids));
+    part.input.mask = torch::sigmoid(part.of_edges(weights));
     return readout_.read(part.input.node_offsets, encoder.forward(part.input, pass));
   }
 

@@ -7,6 +7,7 @@
 #include "grm/core/error.h"
 #include "methods/graph/batches.h"
 #include "methods/kernels.h"
+#include "ops/bias.h"
 #include "ops/sparse.h"
 
 namespace grm::graph_level {
@@ -78,7 +79,7 @@ torch::Tensor NormalisedScorer::forward(const torch::Tensor& rows, const nn::Gra
   // would be subtracted again by the normalisation, but it is part of the model as published.
   const torch::Tensor of_source = torch::mm(rows, first_.weight.slice(0, 0, width));
   const torch::Tensor of_target =
-      torch::addmm(first_.bias, rows, first_.weight.slice(0, width, 2 * width));
+      ops::affine(rows, first_.weight.slice(0, width, 2 * width), first_.bias);
   torch::Tensor h = ops::gather_rows(of_source, source) + ops::gather_rows(of_target, target);
   h = pass.dropout(torch::relu(instance_norm(offsets, h)), dropout_);
   h = pass.dropout(torch::relu(instance_norm(offsets, second_.forward(h))), dropout_);

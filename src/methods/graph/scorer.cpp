@@ -2,6 +2,7 @@
 
 #include "grm/core/error.h"
 #include "methods/graph/subgraph.h"
+#include "ops/bias.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
 
@@ -28,7 +29,7 @@ torch::Tensor EdgeScorer::forward(const torch::Tensor& rows, const AdjacencyPtr&
     fail(ErrorKind::shape, "EdgeScorer: rows of {} columns came, {} were expected", d,
          first_.weight.size(0) / 2);
   }
-  const torch::Tensor as_source = torch::addmm(first_.bias, rows, first_.weight.narrow(0, 0, d));
+  const torch::Tensor as_source = ops::affine(rows, first_.weight.narrow(0, 0, d), first_.bias);
   const torch::Tensor as_target = torch::mm(rows, first_.weight.narrow(0, d, d));
   if (last_.defined()) {
     return ops::pair_scores(edges, as_source, as_target, last_.squeeze(1)) + constant_;

@@ -79,11 +79,11 @@ SplitModel::Branch SplitModel::branch(const nn::GraphInput& batch, const torch::
   }
   if (!keep.defined()) {
     whole.mask = mask;
-    return {std::move(whole), {}};
+    return {std::move(whole), std::nullopt};
   }
   Subgraph part = cut(whole, keep);
-  part.input.mask = select_rows(mask, part.edge_ids);
-  return {std::move(part.input), std::move(part.nodes)};
+  part.input.mask = part.of_edges(mask);
+  return {part.input, part};
 }
 
 nn::NodeRows SplitModel::read(const Branch& branch, nn::Pass& pass) {
@@ -119,11 +119,10 @@ SplitModel::Output SplitModel::forward(const nn::GraphInput& batch, nn::Pass& pa
   out.logits = readout_.pools_logits() ? readout_.logits(nodes, head_) : head_.forward(out.pooled);
   if (wanted.contrast) {
     // The causal nodes are named by their rows in the batch, not by those in the subgraph.
-    const torch::Tensor vector =
-        options_.c_rep == Contrasted::rep
-            ? out.pooled
-            : nn::pool(nn::Pooling::sum, causal.input.node_offsets,
-                       causal.nodes.defined() ? ops::gather_rows(h, causal.nodes) : h);
+    const torch::Tensor vector = options_.c_rep == Contrasted::rep
+                                     ? out.pooled
+                                     : nn::pool(nn::Pooling::sum, causal.input.node_offsets,
+                                                causal.part ? causal.part->of_nodes(h) : h);
     out.contrast = unit_rows(vector);
   }
   if (wanted.spurious) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,7 @@ class SplitModel {
   // A part of the batch with its messages' weights, ready for the classifier.
   struct Branch {
     nn::GraphInput input;
-    torch::Tensor nodes;  // rows of the batch in it; undefined: all
+    std::optional<Subgraph> part;  // what was cut out; none: all of it
   };
   torch::Tensor score(const torch::Tensor& h, const nn::GraphInput& batch, nn::Pass& pass) const;
   Branch branch(const nn::GraphInput& batch, const torch::Tensor& h, const torch::Tensor& keep,

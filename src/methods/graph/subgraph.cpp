@@ -9,6 +9,7 @@
 #include "graph/place.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
+#include "grm/graph/device.h"
 #include "methods/kernels.h"
 #include "ops/sparse.h"
 
@@ -108,12 +109,14 @@ Subgraph cut_padded(const nn::GraphInput& batch, const torch::Tensor& keep) {
   Subgraph part;
   part.nodes = kept.nodes;
   part.edge_ids = kept.edge_ids;
+  part.row_place = kept.row_place;
+  part.edge_place = kept.edge_place;
   part.input.edges = kept.edges;
   part.input.counted = kept.counted;
   part.input.node_offsets = kept.new_row.index_select(0, batch.node_offsets);
   part.input.graph_of_node = batch.graph_of_node.index_select(0, kept.nodes);
   if (batch.rows.defined()) {
-    part.input.rows = ops::gather_rows(batch.rows, kept.nodes);
+    part.input.rows = part.of_nodes(batch.rows);
   } else {
     part.input.x = pick_dense_rows(batch.x, kept.nodes);
   }
@@ -126,6 +129,16 @@ Subgraph cut_padded(const nn::GraphInput& batch, const torch::Tensor& keep) {
 }
 
 }  // namespace
+
+torch::Tensor Subgraph::of_edges(const torch::Tensor& values) const {
+  return edge_place.defined() ? ops::take_rows(values, edge_ids, edge_place)
+                              : select_rows(values, edge_ids);
+}
+
+torch::Tensor Subgraph::of_nodes(const torch::Tensor& rows) const {
+  return row_place.defined() ? ops::take_rows(rows, nodes, row_place)
+                             : ops::gather_rows(rows, nodes);
+}
 
 Subgraph cut(const nn::GraphInput& batch, const torch::Tensor& keep) {
   if (batch.counted.defined()) return cut_padded(batch, keep);
@@ -173,7 +186,7 @@ Subgraph cut(const nn::GraphInput& batch, const torch::Tensor& keep) {
   part.input.edges = std::move(pattern);
   part.input.node_offsets = torch::searchsorted(part.nodes, batch.node_offsets);
   if (batch.rows.defined()) {
-    part.input.rows = ops::gather_rows(batch.rows, part.nodes);
+    part.input.rows = part.of_nodes(batch.rows);
   } else {
     part.input.x = pick_rows(batch.x, part.nodes);
   }

@@ -38,6 +38,12 @@ struct Subgraph {
   nn::GraphInput input;    // mask still to be set; edge_x and edge_weights are those of kept edges
   torch::Tensor nodes;     // [n'] int64: rows of the batch that are kept
   torch::Tensor edge_ids;  // [e'] int64: edges of the batch that are kept
+  // Where rows and edges of a padded batch went, -1 for those that did not; undefined elsewhere.
+  torch::Tensor row_place, edge_place;
+
+  /// Numbers of the batch's edges, rows of its nodes, for those of the part.
+  torch::Tensor of_edges(const torch::Tensor& values) const;
+  torch::Tensor of_nodes(const torch::Tensor& rows) const;
 };
 /// A part of a padded batch has the room of the batch.
 Subgraph cut(const nn::GraphInput& batch, const torch::Tensor& keep);

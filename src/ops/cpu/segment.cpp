@@ -62,7 +62,13 @@ void segment_reduce_backward(const Segments& s, const T* dy, int64_t d, bool mea
 template <class T>
 void gather_rows(const T* x, const int64_t* index, int64_t count, int64_t d, T* y) {
   parallel_chunks(count, entries_per_chunk(d), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) std::copy_n(x + index[k] * d, d, y + k * d);
+    for (int64_t k = begin; k < end; ++k) {
+      if (index[k] < 0) {
+        std::fill_n(y + k * d, d, T{0});
+      } else {
+        std::copy_n(x + index[k] * d, d, y + k * d);
+      }
+    }
   });
 }
 

@@ -199,35 +199,74 @@ __global__ void __launch_bounds__(kRowBlock) row_kernel(const RowTask<T> t) {
   }
 }
 
-/// Adds the pieces of each cut row to what its own warp has left in y.
+constexpr int kAddWarps = kBlock / kWarp;
+constexpr int kFewPieces = 8;  // up to here one warp adds the pieces of a row
+
+/// The sum of the pieces first .. last of a row, from column c on.
 template <class T, int V>
-__global__ void __launch_bounds__(kRowBlock) add_pieces(const RowTask<T> t) {
+__device__ inline Vec<T, V> sum_pieces(const T* from, int64_t d, int first, int last) {
   constexpr int kBatch = 8;
-  const int64_t cut = global_warp();
-  if (cut >= t.cuts) return;
-  const Piece piece = t.piece[cut];
-  if (piece.count == 0) return;
-  T factor = T{1};
-  if (t.mean) factor = T{1} / static_cast<T>(t.offset[piece.row + 1] - t.offset[piece.row]);
-  for (int64_t c = threadIdx.x % kWarp * V; c < t.d; c += kWarp * V) {
-    Vec<T, V> sum = load<T, V>(t.y + piece.row * t.d + c);
-    const T* from = t.pieces + cut * t.d + c;
-    for (int first = 0; first < piece.count; first += kBatch) {
-      Vec<T, V> part[kBatch];
+  Vec<T, V> sum{};
+  for (int at = first; at < last; at += kBatch) {
+    Vec<T, V> part[kBatch];
 #pragma unroll
-      for (int u = 0; u < kBatch; ++u) {
-        part[u] = first + u < piece.count ? load<T, V>(from + u * t.d) : Vec<T, V>{};
-      }
-      from += kBatch * t.d;
-#pragma unroll
-      for (int u = 0; u < kBatch; ++u) {
-#pragma unroll
-        for (int v = 0; v < V; ++v) sum.at[v] += part[u].at[v];
-      }
+    for (int u = 0; u < kBatch; ++u) {
+      part[u] = at + u < last ? load<T, V>(from + (at + u) * d) : Vec<T, V>{};
     }
 #pragma unroll
-    for (int v = 0; v < V; ++v) sum.at[v] *= factor;
-    store<T, V>(t.y + piece.row * t.d + c, sum);
+    for (int u = 0; u < kBatch; ++u) {
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum.at[v] += part[u].at[v];
+    }
+  }
+  return sum;
+}
+
+/// Adds the pieces of each cut row to what its own warp has left in y. A warp looks at one cut; the
+/// rows of many pieces, a few hubs, are done by all warps of the block together.
+template <class T, int V>
+__global__ void __launch_bounds__(kBlock) add_pieces(const RowTask<T> t) {
+  __shared__ Vec<T, V> space[kAddWarps][kWarp];
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const auto finish = [&](const Piece& piece, int64_t c, const Vec<T, V>& added) {
+    T* to = t.y + piece.row * t.d + c;
+    T factor = T{1};
+    if (t.mean) factor = T{1} / static_cast<T>(t.offset[piece.row + 1] - t.offset[piece.row]);
+    Vec<T, V> sum = load<T, V>(to);
+#pragma unroll
+    for (int v = 0; v < V; ++v) sum.at[v] = (sum.at[v] + added.at[v]) * factor;
+    store<T, V>(to, sum);
+  };
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kAddWarps, own = first + warp;
+  const Piece mine = own < t.cuts ? t.piece[own] : Piece{0, 0};
+  if (mine.count > 0 && mine.count <= kFewPieces) {
+    for (int64_t c = lane * V; c < t.d; c += kWarp * V) {
+      finish(mine, c, sum_pieces<T, V>(t.pieces + own * t.d + c, t.d, 0, mine.count));
+    }
+  }
+  if (!__syncthreads_or(mine.count > kFewPieces)) return;
+  for (int64_t cut = first; cut < first + kAddWarps && cut < t.cuts; ++cut) {
+    const Piece piece = t.piece[cut];
+    if (piece.count <= kFewPieces) continue;
+    const int share = (piece.count + kAddWarps - 1) / kAddWarps, begin = warp * share;
+    const int end = begin + share < piece.count ? begin + share : piece.count;
+    for (int64_t base = 0; base < t.d; base += kWarp * V) {
+      const int64_t c = base + lane * V;
+      if (c < t.d) {
+        space[warp][lane] = sum_pieces<T, V>(t.pieces + cut * t.d + c, t.d, begin, end);
+      }
+      __syncthreads();
+      if (warp == 0 && c < t.d) {
+        Vec<T, V> sum{};
+#pragma unroll
+        for (int w = 0; w < kAddWarps; ++w) {
+#pragma unroll
+          for (int v = 0; v < V; ++v) sum.at[v] += space[w][lane].at[v];
+        }
+        finish(piece, c, sum);
+      }
+      __syncthreads();
+    }
   }
 }
 
@@ -261,11 +300,11 @@ void launch_rows(const RowTask<T>& t, const char* what, const Queue& queue) {
   }
   check_launch(what);
   if (kProduct && t.cuts > 0) {
-    const unsigned blocks = blocks_for(t.cuts, kRowBlock / kWarp);
+    const unsigned blocks = blocks_for(t.cuts, kAddWarps);
     if (wide) {
-      add_pieces<T, V><<<blocks, kRowBlock, 0, stream_of(queue)>>>(t);
+      add_pieces<T, V><<<blocks, kBlock, 0, stream_of(queue)>>>(t);
     } else {
-      add_pieces<T, 1><<<blocks, kRowBlock, 0, stream_of(queue)>>>(t);
+      add_pieces<T, 1><<<blocks, kBlock, 0, stream_of(queue)>>>(t);
     }
     check_launch(what);
   }

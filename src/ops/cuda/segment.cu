@@ -14,7 +14,8 @@ __global__ void gather_kernel(const T* x, const int64_t* index, int64_t count, i
   const int64_t at = global_thread();
   const int64_t k = at / across, c = at % across;
   if (k >= count) return;
-  store<T, V>(y + at * V, load<T, V>(x + (index[k] * across + c) * V));
+  const int64_t row = index[k];
+  store<T, V>(y + at * V, row < 0 ? Vec<T, V>{} : load<T, V>(x + (row * across + c) * V));
 }
 
 template <class T, int V>
