@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "data/good/streams.h"
+#include "grm/core/words.h"
+
+// The laws by which GOOD cuts a list of items into subsets (Gui, Li, Wang, Ji: GOOD, NeurIPS 2022,
+// in the version GOODv1).
+namespace grm::good {
+
+enum class Shift { none, covariate, by_concept };
+GRM_WORDS(Shift, "none", "covariate", "concept")
+
+/// The subsets, in GOOD's order.
+enum class Subset { train, id_validation, id_test, validation, test };
+constexpr size_t kSubsets = 5;
+
+/// Members of each subset in GOOD's order, and the environment of every item, -1 where it has none.
+struct Split {
+  std::array<std::vector<int64_t>, kSubsets> members;
+  std::vector<int64_t> environment;
+
+  std::vector<int64_t>& operator[](Subset subset) { return members[static_cast<size_t>(subset)]; }
+  const std::vector<int64_t>& operator[](Subset subset) const {
+    return members[static_cast<size_t>(subset)];
+  }
+};
+
+/// The first share of a shuffled list trains, the next up to `upto` validates, the rest tests.
+struct PlainLaw {
+  double train = 0.6, upto = 0.8;
+};
+/// Items shuffled and environments 0..9 drawn by CPython's stream.
+Split no_shift(int64_t items, PythonStream& python);
+/// The same for nodes: torch's stream, environments 0..8.
+Split no_shift_of_nodes(int64_t nodes, const PlainLaw& law, TorchStream& torch);
+
+/// Subsets are ranges of the sorted domains; equal keys are one domain.
+struct CovariateLaw {
+  double train = 0.8, validation = 0.1;
+  int64_t environments = 10;
+  double inside = 0.1;  // share of all items that id_validation and id_test have each
+  bool descending = false;
+};
+Split covariate(const std::vector<int64_t>& keys, const CovariateLaw& law, PythonStream& python);
+
+/// Domain and label go together in training and against each other in the test.
+struct ConceptLaw {
+  std::array<double, 4> bias, share;
+};
+constexpr ConceptLaw kConceptOfSets = {{.95, .95, .90, .85}, {.3, .5, .6, 1}};
+constexpr ConceptLaw kConceptOfTwitch = {{.80, .70, .80, .70}, {.4, .6, .5, 1}};
+constexpr ConceptLaw kConceptOfWebkb = {{.85, .75, .85, .80}, {.4, .6, .5, 1}};
+Split concept_shift(const std::vector<int64_t>& keys, const std::vector<int64_t>& labels,
+                    const ConceptLaw& law, PythonStream& python);
+
+/// Shuffles train; its last `k` become id_test, the `k` before id_validation.
+void cut_inside(Split& split, int64_t k, PythonStream& python);
+
+}  // namespace grm::good
