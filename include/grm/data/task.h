@@ -58,6 +58,9 @@ struct Labels {
   torch::Tensor loss;        // [k] int64: items whose loss is trained on, ascending
   torch::Tensor evaluate;    // [m] int64: items that the metric sees, ascending
   torch::Tensor edge_truth;  // [nnz] uint8: edges that make the label; undefined where unknown
+  /// [items] int64 from 0 on: which environment of the training domain an item belongs to, -1: none.
+  /// For methods that use environments at graph level; undefined where the data names none.
+  torch::Tensor environment;
 };
 
 /// One environment: a graph with its labels. Domains of one role that share `group` are scored
