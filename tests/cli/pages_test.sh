@@ -1,38 +1,41 @@
 #!/usr/bin/env bash
-# The commands of pages of docs/, taken from their fenced blocks, run from an empty folder for each page:
-#   ```bash          must succeed           ```bash exit=5   must end with that code
+# The commands of pages of docs/ (pages.sh says how blocks are marked), and that every point of the daily work has a
+# section with commands that run here.
 source "$(dirname "$0")/lib.sh" "$@"
-unset GRM_DATA
-mkdir bin
-ln -s "$(realpath "$grm")" bin/grm
-export PATH=$work/bin:$PATH
-for page in eval fit watch attributions inputs export targets; do
-  [ -e "$source_dir/docs/$page.md" ] || continue
-  mkdir -p "$page/blocks" "$page/home"
-  awk -v folder="$page/blocks" '
-    /^```/ && inside { inside = 0; close(file); next }
-    /^```bash/ { file = sprintf("%s/%02d.sh", folder, ++n); print ($2 ~ /^exit=/ ? substr($2, 6) : 0) > (file ".code"); inside = 1; next }
-    /^```/ { inside = 1; file = "/dev/null"; next }
-    inside { print > file }' "$source_dir/docs/$page.md"
-  # One shell runs all blocks of a page, as a reader would; the code of a block is that of its first failure.
-  cat > run.sh <<'RUN'
-set -E
-trap 'c=$?; [ "$code" != 0 ] || code=$c' ERR
-cd "$work/$page/home"
-for block in "$work/$page"/blocks/*.sh; do
-  code=0
-  source "$block" > "$block.out" 2>&1 < /dev/null
-  echo $code > "$block.got"
+source "$source_dir/tests/cli/pages.sh"
+pages="eval fit watch attributions inputs export targets predict"
+for page in $pages; do
+  blocks_of "$source_dir/docs/$page.md" "all/$page"
+  run_page "$page"
 done
-RUN
-  export work page
-  bash run.sh
-  for block in "$page"/blocks/*.sh; do
-    [ "$(cat "$block.got")" = "$(cat "$block.code")" ] && continue
-    echo "FAILED: docs/$page.md: '$(head -1 "$block")' ended with $(cat "$block.got"), expected $(cat "$block.code")"
-    tail -n 10 "$block.out"
-    failures=$((failures + 1))
-  done
-  check "docs/$page.md has commands" test -e "$page/blocks/01.sh"
-done
+
+# has PAGE HEADING WORDS...: below this heading is a block that runs all these words.
+has() {
+  local page=$1 heading=$2 block words
+  shift 2
+  check "docs/$page.md: '$heading' has a command with: $*" bash -c '
+    heading=$1; shift
+    for block in "$0"/*.sh; do
+      grep -qxF -- "$heading" "${block%.sh}.under" || continue
+      for words in "$@"; do grep -qF -- "$words" "$block" || continue 2; done
+      exit 0
+    done
+    exit 1' "all/$page" "$heading" "$@"
+}
+has fit "From own data to a model" "grm fit" "--minutes"
+has eval "Scores and decisions" "grm eval" "--data" "--precision" "--recall"
+has targets "Rare classes" "train.class_weights=balanced" "train.focal"
+has targets "Splits inside a graph" 'split = "masks"' 'split = "time"' "grm train"
+has targets "What edges carry" "[edge_columns]" "method.backbone=gin" "method.backbone=gatv2"
+has targets "Multi-label targets and regression" 'target = "regression"' 'target = "multi-label"' "grm eval" "grm predict"
+has predict "New graphs of a known dataset" "grm predict" "grm eval" "grm explain" "grm attribute"
+has predict "New graphs of a known dataset" "grm watch"
+has attributions "Which features matter: \`grm attribute\`" "grm attribute"
+has attributions "Which edges matter, for every method" "grm explain" "--by removal"
+has inputs "Sparse tables, libsvm files and Parquet, step by step" 'features = "features.csv"' "grm train"
+has inputs "Sparse tables, libsvm files and Parquet, step by step" 'nodes.libsvm' "grm train"
+has inputs "Parquet" "nodes.parquet" "grm data check"
+has export "Logs: CSV and TensorBoard" "train.log=both"
+has export "Models: TorchScript" "grm export"
+has watch "Drift watch" "grm watch"
 finish
