@@ -21,5 +21,7 @@ std::unique_ptr<Dataset> make_molhiv();
 std::unique_ptr<Dataset> make_graph_sst2();
 std::unique_ptr<Dataset> make_sst2_tree();
 std::unique_ptr<Dataset> make_mnist75sp();
+std::unique_ptr<Dataset> make_good_motif();
+std::unique_ptr<Dataset> make_good_cbas();
 
 }  // namespace grm

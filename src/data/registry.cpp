@@ -43,6 +43,10 @@ const std::vector<DatasetEntry>& datasets() {
       {"mnist75sp", "handwritten digits as graphs of superpixels; colour noise in the test set",
        "http://yann.lecun.com/exdb/mnist/ (the four *-ubyte.gz files, in a folder mnist)",
        make_mnist75sp, Level::graph},
+      {"good-motif", "GOOD's graphs of a base and a motif by base or size; needs no file", "",
+       make_good_motif, Level::graph},
+      {"good-cbas", "GOOD's houses on a grown graph, nodes coloured; needs no file", "",
+       make_good_cbas},
       {"scale", "generated graph of up to a hundred million nodes, for measuring; needs no file",
        "", make_scale},
   };
