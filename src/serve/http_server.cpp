@@ -75,7 +75,7 @@ std::string base_address(const std::string& address, int port) {
 HttpServer::HttpServer(const HttpLimits& limits) : limits_(limits), log_(context().log) {}
 
 HttpServer::~HttpServer() {
-  stop(0.0);
+  stop(0.0, [] {});
 }
 
 int HttpServer::bind_to(const std::string& address, int port) {
@@ -101,7 +101,7 @@ void HttpServer::start() {
   acceptor_ = std::thread([this] { accept_all(); });
 }
 
-void HttpServer::stop(double seconds) {
+void HttpServer::stop(double seconds, const std::function<void()>& late) {
   stopping_ = true;
   if (acceptor_.joinable()) acceptor_.join();
   if (listener_ >= 0) close(listener_);
@@ -111,6 +111,9 @@ void HttpServer::stop(double seconds) {
   if (seconds > 0 && !changed_.wait_for(lock, std::chrono::duration<double>(seconds), none)) {
     log_warning("{} connections did not end within {:g} s", counts_.open, seconds);
   }
+  lock.unlock();
+  late();
+  lock.lock();
   changed_.wait(lock, none);  // every thread has deadlines
 }
 

@@ -36,8 +36,9 @@ class HttpServer {
   int bind_to(const std::string& address, int port);
   /// Connections are served from now on; routes and guard do not change any more.
   void start();
-  /// Takes no more connections, lets requests that have begun end for at most so many seconds.
-  void stop(double seconds);
+  /// Takes no more connections, lets requests that have begun end for at most so many seconds. Then
+  /// `late` is called, which shall make the others end.
+  void stop(double seconds, const std::function<void()>& late);
   /// Told to streams of answers that have no end of their own.
   bool stopping() const { return stopping_; }
 

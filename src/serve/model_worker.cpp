@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <map>
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/stop.h"
 #include "grm/core/error.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
@@ -18,7 +20,7 @@ namespace grm::serve {
 struct ModelWorker::Task {
   std::string key;
   Work work;
-  bool given_up = false;  // nobody waits any more
+  std::atomic<bool> given_up{false};  // nobody waits any more
   bool done = false;
   HttpReply reply;
   std::exception_ptr error;
@@ -50,12 +52,16 @@ ModelWorker::ModelWorker(std::string name, std::string path, const std::string& 
 }
 
 ModelWorker::~ModelWorker() {
+  stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ModelWorker::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
   }
   work_came_.notify_all();
-  if (thread_.joinable()) thread_.join();
 }
 
 std::shared_ptr<const ModelAbout> ModelWorker::about() const {
@@ -129,27 +135,29 @@ void ModelWorker::run(const std::string& device, std::function<void(std::excepti
 void ModelWorker::answer(std::deque<std::shared_ptr<Task>>& batch) {
   std::map<std::string, std::shared_ptr<Task>> known;
   for (const std::shared_ptr<Task>& task : batch) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (task->given_up) continue;
-    }
+    if (task->given_up) continue;
     const auto equal = task->key.empty() ? known.end() : known.find(task->key);
     const bool shared = equal != known.end();
+    bool stopped = false;
     const Stopwatch watch;
     if (shared) {
       task->reply = equal->second->reply;
       task->error = equal->second->error;
     } else {
+      const StopScope scope([&] { return task->given_up || stop_; });
       try {
         task->reply = task->work(*model_);
+      } catch (const Stopped&) {
+        stopped = true;  // an equal one that still waits is computed by itself
+        task->reply = error_reply(503, "stopping", "the service ends");
       } catch (...) {
         task->error = std::current_exception();
       }
-      if (!task->key.empty()) known[task->key] = task;
+      if (!task->key.empty() && !stopped) known[task->key] = task;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     task->done = true;
-    ++(shared ? counts_.shared : counts_.computed);
+    if (!stopped) ++(shared ? counts_.shared : counts_.computed);
     counts_.seconds += watch.seconds();
     answered_.notify_all();
   }

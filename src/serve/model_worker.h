@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -20,7 +21,7 @@ struct WorkerCounts {
   uint64_t computed = 0;  // requests
   uint64_t shared = 0;    // answered with what was computed for an equal one that waited beside it
   uint64_t batches = 0;   // times that it took what was waiting
-  uint64_t late = 0;      // given up: waited too long
+  uint64_t late = 0;      // given up: waited too long, and stopped where it had begun
   uint64_t reloads = 0, failed_reloads = 0;
   size_t waiting = 0;
   double seconds = 0.0;  // of computing
@@ -52,9 +53,12 @@ class ModelWorker {
   /// Runs in the worker's thread, under a context whose messages are kept.
   using Work = std::function<HttpReply(Model& model)>;
   /// Waits for the answer. Works with the same `key` that wait together are done once; no key:
-  /// always on its own. Error(config) is what the work throws; 503 and 504 as said above.
+  /// always on its own. What nobody waits for any more is stopped (core/stop.h). Error(config) is
+  /// what the work throws; 503 and 504 as said above.
   HttpReply ask(const std::string& key, Work work);
 
+  /// Takes no more requests and ends what is computed; whoever waits is answered with 503.
+  void stop();
   /// Loads the file anew if it is another one than before, or `always`; what waits is answered by
   /// the old model. A file that cannot be loaded leaves the old model in place and says so.
   void reload(bool always);
@@ -79,7 +83,8 @@ class ModelWorker {
   std::shared_ptr<const ModelAbout> about_;
   std::string file_, digest_, signature_;
   WorkerCounts counts_;
-  bool stop_ = false, reload_ = false;
+  std::atomic<bool> stop_{false};
+  bool reload_ = false;
   std::thread thread_;
 };
 

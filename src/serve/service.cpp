@@ -89,7 +89,13 @@ Service::Service(const ServiceOptions& options)
 }
 
 Service::~Service() {
-  server_.stop(0.0);  // before the workers that its threads ask
+  stop(0.0);  // before the workers that the server's threads ask
+}
+
+void Service::stop(double seconds) {
+  server_.stop(seconds, [this] {
+    for (const auto& worker : workers_) worker->stop();
+  });
 }
 
 std::vector<std::string> Service::names() const {

@@ -31,7 +31,7 @@ class Service {
   /// Models whose files have changed, or all, are loaded anew beside the requests.
   void reload(bool all);
   /// Answers what has begun, for at most so many seconds.
-  void stop(double seconds) { server_.stop(seconds); }
+  void stop(double seconds);
 
  private:
   void add_routes();

@@ -138,7 +138,14 @@ Studio::Studio(const StudioOptions& options)
 }
 
 Studio::~Studio() {
-  server_.stop(0.0);
+  stop(0.0);
+}
+
+void Studio::stop(double seconds) {
+  server_.stop(seconds, [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& worker : workers_) worker->stop();
+  });
 }
 
 void Studio::add_pages() {

@@ -30,7 +30,7 @@ class Studio {
   ~Studio();
   /// With the token, which is drawn anew at every start.
   std::string address() const { return base_ + "/?token=" + gate_.token; }
-  void stop(double seconds) { server_.stop(seconds); }
+  void stop(double seconds);
 
  private:
   void add_pages();

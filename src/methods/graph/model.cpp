@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/stages.h"
+#include "core/stop.h"
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "nn/input_gradient.h"
@@ -105,6 +106,7 @@ torch::Tensor GraphMethod::by_chunks(
   if (padded) rooms = GraphRooms(set.parts, {set.edges.get()});
   std::vector<torch::Tensor> parts;
   for (int64_t first = 0; first < items.numel(); first += kEvaluated) {
+    check_stop();
     const torch::Tensor ids = items.slice(0, first, std::min(items.numel(), first + kEvaluated));
     nn::Pass pass = nn::Pass::evaluate();
     const torch::Tensor part = of_batch(

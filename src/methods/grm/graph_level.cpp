@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/stages.h"
+#include "core/stop.h"
 #include "graph/random.h"
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
@@ -185,6 +186,7 @@ class GraphGrm final : public Method {
     nn::Pass pass = nn::Pass::evaluate();
     std::vector<torch::Tensor> parts;
     for (int64_t begin = 0; begin < items.numel(); begin += kEvaluatedGraphs) {
+      check_stop();
       const torch::Tensor ids = items.slice(0, begin, begin + kEvaluatedGraphs);
       const PreparedBatch g = model_.prepare(set, ids, /*for_loss=*/false);
       const Posterior q = model_.posterior(model_.encode_domain(*g.own, pass), g, pass);

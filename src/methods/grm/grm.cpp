@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "core/stages.h"
+#include "core/stop.h"
 #include "graph/device_nets.h"
 #include "graph/random.h"
 #include "grm/graph/device.h"
@@ -251,6 +252,7 @@ class Grm final : public Method {
     }
     std::vector<torch::Tensor> parts;
     for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluatedNets) {
+      check_stop();
       const PreparedBatch& g = evaluation_batch(graph.edges, evaluation_nodes(nodes, begin));
       parts.push_back(predict(domain, g, begin / kEvaluatedNets, pass));
     }
