@@ -14,17 +14,29 @@ export function signed(value, digits = 1) {
   return (Number(text) === 0 ? '' : value > 0 ? '+' : '−') + text;
 }
 
-// "81.2 ± 0.5", without the deviation for one run.
-export function scoreText(score, runs) {
-  if (!score) return '–';
-  return percent(score.mean) + (runs > 1 ? ' ± ' + percent(score.std) : '');
-}
-
 export function short(value) {
   if (!isNumber(value)) return '–';
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(1);
   return String(Number(value.toPrecision(3)));
+}
+
+// How the scores of a dataset are written and compared: percent, of which more is better, or the errors of a regression
+// in the units of its targets.
+export function scaleOf(dataset) {
+  const errors = !!dataset.errors;
+  const text = errors ? short : percent;
+  const difference = value => (errors && isNumber(value) ? (value > 0 ? '+' : value < 0 ? '−' : '') + short(Math.abs(value)) : signed(value));
+  const gain = (score, other) => (errors ? other - score : score - other);
+  return {
+    errors, text, difference, gain,
+    unit: errors ? '' : 'points',
+    title: dataset.metric_name + (errors ? ', less is better' : ' in percent'),
+    score: (score, runs) => (score ? text(score.mean) + (runs > 1 ? ' ± ' + text(score.std) : '') : '–'),
+    best: values => (errors ? Math.min(...values) : Math.max(...values)),
+    against: errors ? 'against ' : 'over ',
+    gained: errors ? 'less error than' : 'points over',
+  };
 }
 
 export function count(number, word) {

@@ -1,6 +1,6 @@
 // The answer first: which row, how sure, where it is worst, what it costs, and what speaks against it.
 import { el, svg, folded } from './dom.js';
-import { percent, signed, scoreText, duration, memory, count, isNumber } from './format.js';
+import { percent, scaleOf, duration, memory, count, isNumber } from './format.js';
 import { inkOf } from './colours.js';
 import { swatch, rowName } from './marks.js';
 import { intervalOf, pairedDifference } from './statistics.js';
@@ -18,7 +18,8 @@ export function chosenRow(dataset) {
 
 // The constant answer that is hardest to beat.
 export function bestConstant(dataset) {
-  return dataset.constants.reduce((best, one) => (!best || one.avg > best.avg ? one : best), null);
+  const { gain } = scaleOf(dataset);
+  return dataset.constants.reduce((best, one) => (!best || gain(one.avg, best.avg) > 0 ? one : best), null);
 }
 
 function overReference(dataset, row, against) {
@@ -26,22 +27,23 @@ function overReference(dataset, row, against) {
   if (!other || row.method === against) return null;
   const difference = pairedDifference(row, other, run => run.avg);
   const value = difference ? difference.mean : row.avg.mean - other.avg.mean;
-  const range = difference && isNumber(difference.low) ? ', 95 % from ' + signed(difference.low) + ' to ' + signed(difference.high) : '';
-  return keyFigure(signed(value), 'points', 'over ' + other.name + range);
+  const scale = scaleOf(dataset);
+  const range = difference && isNumber(difference.low) ? ', 95 % from ' + scale.difference(difference.low) + ' to ' + scale.difference(difference.high) : '';
+  return keyFigure(scale.difference(value), scale.unit, scale.against + other.name + range);
 }
 
 function keyFigures(document_, dataset, row) {
-  const parts = [];
+  const parts = [], scale = scaleOf(dataset);
   if (row.avg) {
     const range = intervalOf(row.avg, row.runs);
-    parts.push(keyFigure(percent(row.avg.mean), row.runs > 1 ? '± ' + percent(row.avg.std) : '',
+    parts.push(keyFigure(scale.text(row.avg.mean), row.runs > 1 ? '± ' + scale.text(row.avg.std) : '',
       dataset.metric_name + ' on ' + count(dataset.domains.length, 'unseen domain') +
-        (range ? ', 95 % from ' + percent(range.low) + ' to ' + percent(range.high) : ', one run'), inkOf(row.name)));
-    if (dataset.domains.length > 1) parts.push(keyFigure(percent(row.min.mean), row.min.domain.length < 14 ? row.min.domain : '', 'worst domain' + (row.min.domain.length < 14 ? '' : ', ' + row.min.domain)));
+        (range ? ', 95 % from ' + scale.text(range.low) + ' to ' + scale.text(range.high) : ', one run'), inkOf(row.name)));
+    if (dataset.domains.length > 1) parts.push(keyFigure(scale.text(row.min.mean), row.min.domain.length < 14 ? row.min.domain : '', 'worst domain' + (row.min.domain.length < 14 ? '' : ', ' + row.min.domain)));
     const reference = overReference(dataset, row, document_.against);
     if (reference) parts.push(reference);
     const constant = bestConstant(dataset);
-    if (constant) parts.push(keyFigure(signed(row.avg.mean - constant.avg), 'points', 'over ' + constant.about));
+    if (constant) parts.push(keyFigure(scale.difference(row.avg.mean - constant.avg), scale.unit, scale.against + constant.about));
   }
   const calibration = row.calibration && row.calibration.test;
   if (calibration) parts.push(keyFigure(percent(calibration.after), 'points', 'calibration error on test, ' + percent(row.calibration.validation.after) + ' on validation'));
@@ -66,10 +68,10 @@ function allDatasets(context) {
       { title: 'dataset', value: d => d.name },
       { title: 'chosen', value: d => d.chosen, cell: d => (d.chosen ? rowName(d.chosen) : '–') },
       { title: 'metric', value: d => d.metric_name },
-      { title: 'Avg', numeric: true, value: d => chosenRow(d)?.avg?.mean, cell: d => scoreText(chosenRow(d)?.avg, chosenRow(d)?.runs) },
-      { title: 'Min', numeric: true, value: d => chosenRow(d)?.min?.mean, cell: d => scoreText(chosenRow(d)?.min, chosenRow(d)?.runs) },
-      { title: 'over constant', numeric: true, value: d => (chosenRow(d)?.avg && bestConstant(d) ? chosenRow(d).avg.mean - bestConstant(d).avg : null),
-        cell: d => (chosenRow(d)?.avg && bestConstant(d) ? signed(chosenRow(d).avg.mean - bestConstant(d).avg) : '–') },
+      { title: 'Avg', numeric: true, value: d => chosenRow(d)?.avg?.mean, cell: d => scaleOf(d).score(chosenRow(d)?.avg, chosenRow(d)?.runs) },
+      { title: 'Min', numeric: true, value: d => chosenRow(d)?.min?.mean, cell: d => scaleOf(d).score(chosenRow(d)?.min, chosenRow(d)?.runs) },
+      { title: 'against constant', numeric: true, value: d => (chosenRow(d)?.avg && bestConstant(d) ? chosenRow(d).avg.mean - bestConstant(d).avg : null),
+        cell: d => (chosenRow(d)?.avg && bestConstant(d) ? scaleOf(d).difference(chosenRow(d).avg.mean - bestConstant(d).avg) : '–') },
     ],
   });
 }

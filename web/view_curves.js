@@ -1,6 +1,6 @@
 // Training curves: validation above, below it the terms of the loss as they enter the total.
 import { el, note } from './dom.js';
-import { short, percent, count, isNumber } from './format.js';
+import { short, scaleOf, count, isNumber } from './format.js';
 import { inkOf, seriesInk } from './colours.js';
 import { checkBox } from './controls.js';
 import { frame, extent, drawLines, followLines, valueAt, figure, numbers, roomOf } from './chart.js';
@@ -47,7 +47,7 @@ export function drawCurves(panel, context) {
   const validated = curves.filter(curve => curve.validation?.epoch.length);
   if (validated.length) {
     const series = validated.map(curve => ({ ...curve.validation, name: curve.row, short: curve.row.slice(0, 18), ink: inkOf(curve.row), band: true, dashed: curve.finished < curve.runs }));
-    boxes.append(el('div', { class: half ? 'half' : 'all' }, curveFigure('Validation, percent', series, { width, height: 300, label: 'validation', text: percent })));
+    boxes.append(el('div', { class: half ? 'half' : 'all' }, curveFigure('Validation: ' + scaleOf(dataset).title, series, { width, height: 300, label: 'validation', text: scaleOf(dataset).text })));
   }
   const weighted = mine.terms.filter(term => isNumber(term.weight));
   const rest = mine.terms.filter(term => !isNumber(term.weight));

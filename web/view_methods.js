@@ -1,6 +1,6 @@
 // Methods against each other: dots with intervals, a table, and paired differences of any two rows.
 import { el, svg, note, folded } from './dom.js';
-import { percent, signed, scoreText, duration, memory, isNumber, cut, count } from './format.js';
+import { signed, scaleOf, duration, memory, isNumber, cut, count } from './format.js';
 import { inkOf } from './colours.js';
 import { markAt, rowName } from './marks.js';
 import { frame, extent, figure, roomOf } from './chart.js';
@@ -30,47 +30,50 @@ function dotChart({ rows, constant, width, range, about, text, names = true }) {
 }
 
 function scoreLines(dataset, row, interval) {
-  return [row.name, dataset.metric_name + ' ' + scoreText(row.score, row.runs), interval ? '95 % from ' + percent(interval.low) + ' to ' + percent(interval.high) : 'one run', count(row.runs, 'run')];
+  const scale = scaleOf(dataset);
+  return [row.name, dataset.metric_name + ' ' + scale.score(row.score, row.runs), interval ? '95 % from ' + scale.text(interval.low) + ' to ' + scale.text(interval.high) : 'one run', count(row.runs, 'run')];
 }
 
-function rangeOf(rows, constant) {
+// Wide intervals of percents are cut, so that the dots stay apart.
+function rangeOf(rows, constant, { errors }) {
+  const room = errors ? Infinity : 20;
   return extent([...rows.flatMap(row => {
     const interval = intervalOf(row.score, row.runs);
-    return interval ? [Math.max(interval.low, row.score.mean - 20), Math.min(interval.high, row.score.mean + 20), row.score.mean] : [row.score.mean];
+    return interval ? [Math.max(interval.low, row.score.mean - room), Math.min(interval.high, row.score.mean + room), row.score.mean] : [row.score.mean];
   }), constant].filter(isNumber), 0.06);
 }
 
 function averages(context, rows) {
-  const { dataset } = context;
-  const box = el('div', { class: 'card' }, el('h3', {}, 'All test domains: ' + dataset.metric_name + ', percent'));
-  const list = [...rows].sort((a, b) => b.avg.mean - a.avg.mean).map(row => ({ name: row.name, score: row.avg, runs: row.runs }));
+  const { dataset } = context, scale = scaleOf(dataset);
+  const box = el('div', { class: 'card' }, el('h3', {}, 'All test domains: ' + scale.title));
+  const list = [...rows].sort((a, b) => scale.gain(b.avg.mean, a.avg.mean)).map(row => ({ name: row.name, score: row.avg, runs: row.runs }));
   const constant = bestConstant(dataset)?.avg;
   queueMicrotask(() => {
-    box.append(dotChart({ rows: list, constant, width: roomOf(box, 1300) - 40, range: rangeOf(list, constant), about: 'Average score of every row with its 95 % interval', text: (row, interval) => scoreLines(dataset, row, interval) }),
+    box.append(dotChart({ rows: list, constant, width: roomOf(box, 1300) - 40, range: rangeOf(list, constant, scale), about: 'Average score of every row with its 95 % interval', text: (row, interval) => scoreLines(dataset, row, interval) }),
       note('Lines: 95 % interval of the mean over seeds. Dashed: the best constant answer.'));
   });
   return box;
 }
 
 function multiples(context, rows) {
-  const { dataset } = context;
+  const { dataset } = context, scale = scaleOf(dataset);
   const box = el('div', { class: 'multiples gap-above' });
-  const order = [...rows].sort((a, b) => b.avg.mean - a.avg.mean);
+  const order = [...rows].sort((a, b) => scale.gain(b.avg.mean, a.avg.mean));
   const shown = dataset.domains.slice(0, 24);
   queueMicrotask(() => shown.forEach((name, k) => {
     const list = order.filter(row => row.scores[k]).map(row => ({ name: row.name, score: row.scores[k], runs: row.runs }));
     if (!list.length) return;
-    const constant = Math.max(...dataset.constants.map(one => one.scores[k]).filter(isNumber), -Infinity);
+    const constant = scale.best(dataset.constants.map(one => one.scores[k]).filter(isNumber));
     const one = figure(name);
     box.append(one);
-    one.append(dotChart({ rows: list, constant, width: Math.max(180, one.clientWidth - 22), range: rangeOf(list, constant), about: 'Scores on ' + name, names: rows.length <= 8, text: (row, interval) => scoreLines(dataset, row, interval) }));
+    one.append(dotChart({ rows: list, constant, width: Math.max(180, one.clientWidth - 22), range: rangeOf(list, constant, scale), about: 'Scores on ' + name, names: rows.length <= 8, text: (row, interval) => scoreLines(dataset, row, interval) }));
   }));
   return box;
 }
 
-export function scoreCell(score, runs) {
+function scoreCell({ text }, score, runs) {
   if (!score) return '–';
-  return el('span', {}, percent(score.mean), runs > 1 ? el('span', { class: 'dev' }, ' ± ' + percent(score.std)) : null);
+  return el('span', {}, text(score.mean), runs > 1 ? el('span', { class: 'dev' }, ' ± ' + text(score.std)) : null);
 }
 
 function testMark(row) {
@@ -79,20 +82,20 @@ function testMark(row) {
 }
 
 function scoreTable(context, rows) {
-  const { dataset } = context;
+  const { dataset } = context, scale = scaleOf(dataset);
   const domains = dataset.domains.length <= 12 ? dataset.domains.map((name, k) => ({
     title: name, numeric: true, value: r => (r.total ? r.scores[k] : r.scores[k]?.mean),
-    cell: r => (r.total ? percent(r.scores[k]) : scoreCell(r.scores[k], r.runs)),
+    cell: r => (r.total ? scale.text(r.scores[k]) : scoreCell(scale, r.scores[k], r.runs)),
   })) : [];
   const totals = dataset.constants.map(one => ({ total: true, name: one.name, scores: one.scores, avg: one.avg, min: one.min }));
   return dataTable({
-    caption: dataset.name + ', ' + dataset.metric_name + ' in percent', rows, totals, csv: 'scores', sort: { column: 1, down: true },
+    caption: dataset.name + ', ' + scale.title, rows, totals, csv: 'scores', sort: { column: 1, down: !scale.errors },
     marked: row => row.name === dataset.chosen,
     columns: [
       { title: 'method', value: r => r.name, cell: r => (r.total ? r.name : [rowName(r.name), r.name === dataset.chosen ? el('span', { class: 'tag chosen' }, 'chosen') : null, r.transductive ? el('span', { class: 'tag' }, 'transductive') : null]) },
-      { title: 'Avg', numeric: true, value: r => (r.total ? r.avg : r.avg?.mean), cell: r => (r.total ? percent(r.avg) : [scoreCell(r.avg, r.runs), testMark(r)]) },
-      { title: 'Min', numeric: true, value: r => (r.total ? r.min : r.min?.mean), cell: r => (r.total ? percent(r.min) : scoreCell(r.min, r.runs)) },
-      { title: 'validation', numeric: true, value: r => r.validation?.mean, cell: r => (r.total ? '' : scoreCell(r.validation, r.runs)) },
+      { title: 'Avg', numeric: true, value: r => (r.total ? r.avg : r.avg?.mean), cell: r => (r.total ? scale.text(r.avg) : [scoreCell(scale, r.avg, r.runs), testMark(r)]) },
+      { title: 'Min', numeric: true, value: r => (r.total ? r.min : r.min?.mean), cell: r => (r.total ? scale.text(r.min) : scoreCell(scale, r.min, r.runs)) },
+      { title: 'validation', numeric: true, value: r => r.validation?.mean, cell: r => (r.total ? '' : scoreCell(scale, r.validation, r.runs)) },
       ...domains,
       { title: 'p', numeric: true, about: 'paired t-test of the averages against ' + (context.document.against || 'nothing'), value: r => r.test?.p, cell: r => (isNumber(r.test?.p) ? r.test.p.toFixed(3) : '') },
       { title: 'runs', numeric: true, value: r => r.runs, cell: r => (r.total ? '' : r.runs < r.expected ? r.runs + '/' + r.expected : r.runs) },
@@ -107,19 +110,21 @@ function differenceChart(dataset, a, b, width) {
   const lines = [{ name: 'average', ...pairedDifference(a, b, run => run.avg) },
     ...dataset.domains.slice(0, 30).map((name, k) => ({ name, ...pairedDifference(a, b, run => run.scores[k]) }))].filter(line => isNumber(line.mean));
   if (!lines.length) return note('These two have no seed in common.');
-  const range = extent([0, ...lines.flatMap(line => [line.mean, isNumber(line.low) ? Math.max(line.low, line.mean - 25) : line.mean, isNumber(line.high) ? Math.min(line.high, line.mean + 25) : line.mean])], 0.08);
+  const scale = scaleOf(dataset), room = scale.errors ? Infinity : 25;
+  const better = line => (scale.gain(line.mean, 0) < 0 ? b.name : a.name);
+  const range = extent([0, ...lines.flatMap(line => [line.mean, isNumber(line.low) ? Math.max(line.low, line.mean - room) : line.mean, isNumber(line.high) ? Math.min(line.high, line.mean + room) : line.mean])], 0.08);
   const left = Math.min(150, width * 0.34), height = lines.length * 24 + 34;
-  const picture = frame({ width, height, left, right: 14, top: 4, bottom: 30, about: `${a.name} minus ${b.name}, by domain`, x: { low: range[0], high: range[1], grid: true, text: v => signed(v, 0) === '0' ? '0' : signed(v, Math.abs(range[1] - range[0]) < 6 ? 1 : 0) }, y: { low: 0, high: 1, ticks: [] } });
+  const picture = frame({ width, height, left, right: 14, top: 4, bottom: 30, about: `${a.name} minus ${b.name}, by domain`, x: { low: range[0], high: range[1], grid: true, text: v => scale.errors ? scale.difference(v) : signed(v, 0) === '0' ? '0' : signed(v, Math.abs(range[1] - range[0]) < 6 ? 1 : 0) }, y: { low: 0, high: 1, ticks: [] } });
   const keep = v => Math.max(picture.left, Math.min(picture.right, picture.sx(v)));
   picture.plot.append(svg('line', { class: 'constant', x1: picture.sx(0), x2: picture.sx(0), y1: picture.top, y2: picture.bottom }));
   lines.forEach((line, k) => {
     const y = picture.top + 12 + k * 24;
-    const ink = inkOf(line.mean < 0 ? b.name : a.name);
+    const ink = inkOf(better(line));
     const group = svg('g', {}, svg('text', { class: 'name', x: left - 10, y: y + 4, 'text-anchor': 'end' }, cut(line.name, Math.floor(left / 7.2))),
       svg('rect', { x: picture.left, y: y - 12, width: picture.right - picture.left, height: 24, fill: 'transparent' }));
     if (isNumber(line.low)) group.append(svg('line', { class: 'stroke ' + ink, x1: keep(line.low), x2: keep(line.high), y1: y, y2: y }));
-    group.append(markAt(line.mean < 0 ? b.name : a.name, picture.sx(line.mean), y, k === 0 ? 6 : 4.5));
-    tipped(group, () => [line.name + ': ' + signed(line.mean) + ' points', isNumber(line.low) ? '95 % from ' + signed(line.low) + ' to ' + signed(line.high) : 'one pair', count(line.n, 'pair') + ' of runs']);
+    group.append(markAt(better(line), picture.sx(line.mean), y, k === 0 ? 6 : 4.5));
+    tipped(group, () => [line.name + ': ' + scale.difference(line.mean) + ' ' + scale.unit, isNumber(line.low) ? '95 % from ' + scale.difference(line.low) + ' to ' + scale.difference(line.high) : 'one pair', count(line.n, 'pair') + ' of runs']);
     picture.plot.append(group);
   });
   return picture.root;

@@ -1,6 +1,6 @@
 // A study: which of its cells are done, and the trials of its search as parallel coordinates.
 import { el, svg, note, folded } from './dom.js';
-import { percent, short, count, duration, isNumber, cut } from './format.js';
+import { scaleOf, short, count, duration, isNumber, cut } from './format.js';
 import { choice } from './controls.js';
 import { rowName } from './marks.js';
 import { roomOf, figure, extent } from './chart.js';
@@ -30,7 +30,7 @@ function stateGrid(study) {
 }
 
 // An axis for each option that was searched, the last one for the validation score.
-function parallel(search, width) {
+function parallel(search, scale, width) {
   const trials = search.trials.filter(trial => isNumber(trial.validation));
   const height = 320, top = 34, bottom = 300, left = 50, right = 60;
   const axes = [...search.options.map((name, k) => ({ name, of: trial => trial.values[k] })), { name: 'validation', of: trial => trial.validation }];
@@ -53,10 +53,10 @@ function parallel(search, width) {
       svg('text', { class: 'name', x: axis.x, y: 16, 'text-anchor': 'middle' }, cut(axis.name.replace(/^method\./, ''), 16)),
       ...axis.marks.map(mark => svg('text', { x: axis.x + 5, y: axis.y(mark) + 4 }, isNumber(mark) ? short(mark) : cut(mark, 12))));
   });
-  const best = [...trials].sort((a, b) => b.validation - a.validation).slice(0, 5);
+  const best = [...trials].sort((a, b) => scale.gain(b.validation, a.validation)).slice(0, 5);
   for (const trial of [...trials].sort((a, b) => a.chosen - b.chosen || best.includes(a) - best.includes(b))) {
     const line = svg('path', { class: 'trial' + (trial.chosen ? ' chosen' : best.includes(trial) ? ' good' : ''), d: axes.map((axis, k) => (k ? 'L' : 'M') + axis.x.toFixed(1) + ',' + axis.y(axis.of(trial)).toFixed(1)).join('') });
-    tipped(line, () => ['trial ' + trial.trial + (trial.chosen ? ', chosen' : '') + ': ' + percent(trial.validation), ...search.options.map((name, k) => name + ' = ' + (isNumber(trial.values[k]) ? short(trial.values[k]) : trial.values[k]))]);
+    tipped(line, () => ['trial ' + trial.trial + (trial.chosen ? ', chosen' : '') + ': ' + scale.text(trial.validation), ...search.options.map((name, k) => name + ' = ' + (isNumber(trial.values[k]) ? short(trial.values[k]) : trial.values[k]))]);
     root.append(line);
   }
   return root;
@@ -67,13 +67,14 @@ function searchCard(context, study) {
   if (!list.length) return null;
   const key = search => search.row + ' on ' + search.dataset;
   const current = list.find(search => key(search) === context.state.search) || list[0];
+  const scale = scaleOf(context.document.datasets.find(one => one.name === current.dataset) || {});
   const box = el('div', { class: 'card gap-above' }, el('h3', {}, 'Search'), el('div', { class: 'toolbar' }, choice('Of', list.map(key), key(current), search => context.change({ search }))));
   queueMicrotask(() => {
-    if (current.trials.some(trial => isNumber(trial.validation))) box.append(figure('Trials, by what they set and what validation says', parallel(current, roomOf(box, 1300) - 40)), note('Orange: chosen. Blue: the five best on validation.'));
-    box.append(el('div', { class: 'gap-above' }), dataTable({ caption: 'Trials of ' + key(current), rows: current.trials, csv: 'trials', sort: { column: current.options.length + 1, down: true }, marked: trial => trial.chosen, columns: [
+    if (current.trials.some(trial => isNumber(trial.validation))) box.append(figure('Trials, by what they set and what validation says', parallel(current, scale, roomOf(box, 1300) - 40)), note('Orange: chosen. Blue: the five best on validation.'));
+    box.append(el('div', { class: 'gap-above' }), dataTable({ caption: 'Trials of ' + key(current), rows: current.trials, csv: 'trials', sort: { column: current.options.length + 1, down: !scale.errors }, marked: trial => trial.chosen, columns: [
       { title: 'trial', numeric: true, value: t => t.trial },
       ...current.options.map((name, k) => ({ title: name, numeric: isNumber(current.trials[0].values[k]), value: t => t.values[k] })),
-      { title: 'validation', numeric: true, value: t => t.validation, cell: t => percent(t.validation) },
+      { title: 'validation', numeric: true, value: t => t.validation, cell: t => scale.text(t.validation) },
       { title: 'runs', numeric: true, value: t => t.runs }, { title: 'state', value: t => STATES[t.state] || t.state },
     ] }));
   });

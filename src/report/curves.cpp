@@ -197,7 +197,7 @@ std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,
     if (fresh) {
       figure->second =
           curve_figure(group.dataset + "-validation", group.dataset + ": validation by epoch",
-                       "validation metric, percent");
+                       "validation metric");
     }
     figure->second.series.push_back(to_series(group.label, group.validation));
   }

@@ -142,6 +142,7 @@ Json datasets_json(const ReportParts& report, const study::ScoreTable& table) {
           {"name", column.dataset},
           {"metric", column.metric},
           {"metric_name", metric_name(column.metric)},
+          {"errors", column.errors},
           {"domains", domains},
           {"chosen", chosen < block.methods.size() ? Json(block.methods[chosen]) : Json(nullptr)},
           {"verdict", verdict(block, column)},

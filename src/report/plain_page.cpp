@@ -62,6 +62,7 @@ Table runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
     std::vector<int64_t> seeds, epochs, chosen;
     std::vector<double> validation, seconds;
     double peak = 0.0;
+    bool errors = false;
     for (const ResultRow* row : setup.rows) {
       const RunRecord& record = row->record;
       seeds.push_back(row->seed);
@@ -72,18 +73,19 @@ Table runs_layout(const std::vector<Setup>& setups, const std::string& rule) {
       if (choice == record.chosen.end()) continue;
       chosen.push_back(choice->second.epoch);
       validation.push_back(choice->second.validation);
+      errors = choice->second.smaller_is_better;
     }
     Table::Row line = {setup.dataset, setup.method};
     if (blocks) line.push_back(setup.variant);
     const auto validated = static_cast<int64_t>(validation.size());
     line.insert(line.end(),
                 {seeds_text(seeds), range_text(epochs), chosen.empty() ? "" : range_text(chosen),
-                 validation.empty() ? "" : score_text(mean_std(validation), validated),
+                 validation.empty() ? "" : score_text(mean_std(validation), validated, errors),
                  std::to_string(setup.rows.front()->record.parameters),
                  fmt::format("{:.3f}", mean_std(seconds).mean), fmt::format("{:.0f}", peak)});
     layout.rows.push_back(std::move(line));
   }
-  layout.notes = {"Validation: the metric in percent at " + study::rule_text(rule) +
+  layout.notes = {"Validation: the metric at " + study::rule_text(rule) +
                   ", mean over validation domains."};
   return layout;
 }

@@ -12,17 +12,15 @@ using study::Block;
 using study::Cell;
 using study::DatasetColumn;
 
-using study::score_text;
-
 constexpr size_t kToldTests = 3;  // comparisons in words; the table has all of them
 
-// The row that has the highest Avg on test: what nobody may choose by.
-size_t highest_on_test(const DatasetColumn& column) {
+// The row that has the best Avg on test: what nobody may choose by.
+size_t best_on_test(const DatasetColumn& column) {
   size_t best = column.cells.size();
   for (size_t m = 0; m < column.cells.size(); ++m) {
     if (column.cells[m].domains.empty()) continue;
     if (best == column.cells.size() ||
-        column.cells[m].avg.ours.mean > column.cells[best].avg.ours.mean) {
+        column.gain(column.cells[m].avg.ours.mean, column.cells[best].avg.ours.mean) > 0) {
       best = m;
     }
   }
@@ -31,15 +29,15 @@ size_t highest_on_test(const DatasetColumn& column) {
 
 std::string test_text(const DatasetColumn& column, const Cell& cell) {
   std::string text = fmt::format("{} {} on average over {} test domain{}",
-                                 metric_name(column.metric), score_text(cell.avg.ours, cell.runs),
+                                 metric_name(column.metric), column.text(cell.avg.ours, cell.runs),
                                  cell.domains.size(), cell.domains.size() == 1 ? "" : "s");
   if (cell.domains.size() > 1) {
-    text += fmt::format(" and {} on the worst, {}", score_text(cell.min.ours, cell.runs),
+    text += fmt::format(" and {} on the worst, {}", column.text(cell.min.ours, cell.runs),
                         cell.min_domain);
   }
   for (size_t k = 0; k < column.constants.size(); ++k) {
-    text += fmt::format("{} {} has {:.1f}", k == 0 ? ";" : ",", column.constants[k].about,
-                        mean_score(column.constants[k].scores));
+    text += fmt::format("{} {} has {}", k == 0 ? ";" : ",", column.constants[k].about,
+                        column.text(mean_score(column.constants[k].scores)));
   }
   return text + ".";
 }
@@ -50,20 +48,20 @@ std::string level_doubt(const Block& block, const DatasetColumn& column, size_t 
   for (size_t m = 0; m < column.cells.size(); ++m) {
     if (m == chosen || column.cells[m].runs == 0) continue;
     if (second == column.cells.size() ||
-        column.cells[m].validation.mean > column.cells[second].validation.mean) {
+        column.gain(column.cells[m].validation.mean, column.cells[second].validation.mean) > 0) {
       second = m;
     }
   }
   if (second == column.cells.size()) return "";
   const Cell &first = column.cells[chosen], &other = column.cells[second];
-  const double ahead = first.validation.mean - other.validation.mean;
+  const double ahead = column.gain(first.validation.mean, other.validation.mean);
   const double spread = std::max(first.validation.std, other.validation.std);
   if (ahead > 2 * spread / std::sqrt(static_cast<double>(std::max<int64_t>(1, other.runs)))) {
     return "";
   }
-  return fmt::format("On validation {} is level with {}: {:.1f} against {:.1f}.",
-                     block.methods[chosen], block.methods[second], first.validation.mean,
-                     other.validation.mean);
+  return fmt::format("On validation {} is level with {}: {} against {}.", block.methods[chosen],
+                     block.methods[second], column.text(first.validation.mean),
+                     column.text(other.validation.mean));
 }
 
 // Shift that test domains have and validation domains have not.
@@ -96,13 +94,14 @@ std::string constant_doubt(const DatasetColumn& column, const Cell& cell) {
   size_t lost = 0;
   std::string first;
   for (const Cell::DomainRow& row : cell.domains) {
-    double constant = -1.0;
-    for (const ConstantAnswer& answer : column.constants) {
-      for (const DomainScore& s : answer.scores) {
-        if (s.domain == row.domain) constant = std::max(constant, s.value);
-      }
-    }
-    if (row.score.ours.mean > constant) continue;
+    const auto better = [&](const DomainScore& s) {
+      return s.domain == row.domain && column.gain(row.score.ours.mean, s.value) <= 0;
+    };
+    const bool beaten = std::any_of(
+        column.constants.begin(), column.constants.end(), [&](const ConstantAnswer& answer) {
+          return std::any_of(answer.scores.begin(), answer.scores.end(), better);
+        });
+    if (!beaten) continue;
     if (++lost == 1) first = row.domain;
   }
   if (lost == 0) return "";
@@ -116,15 +115,15 @@ std::string constant_doubt(const DatasetColumn& column, const Cell& cell) {
 // "validation chooses grm of 3 methods (81.2 ± 0.5). On test it has ...".
 std::string verdict(const Block& block, const DatasetColumn& column) {
   const size_t chosen = study::chosen_by_validation(column);
-  const size_t highest = highest_on_test(column);
-  if (highest == block.methods.size() || column.cells[chosen].domains.empty()) return "";
+  const size_t best = best_on_test(column);
+  if (best == block.methods.size() || column.cells[chosen].domains.empty()) return "";
   const Cell& cell = column.cells[chosen];
   const auto candidates = std::count_if(column.cells.begin(), column.cells.end(),
                                         [](const Cell& each) { return each.runs > 0; });
   std::string text = column.dataset + ": ";
   if (candidates > 1) {
     text += fmt::format("of {} candidates, validation chooses {} ({} there). On test it has ",
-                        candidates, block.methods[chosen], score_text(cell.validation, cell.runs));
+                        candidates, block.methods[chosen], column.text(cell.validation, cell.runs));
   } else {
     text += block.methods[chosen] + " has ";
   }
@@ -132,12 +131,12 @@ std::string verdict(const Block& block, const DatasetColumn& column) {
   if (cell.runs == 1) {
     text += " One run says nothing about the deviation over seeds; --seeds 3 and more do.";
   }
-  if (highest != chosen) {
-    const Cell& other = column.cells[highest];
+  if (best != chosen) {
+    const Cell& other = column.cells[best];
     text += fmt::format(
         " {} has {} on test, but {} on validation: a choice by test scores would be none.",
-        block.methods[highest], score_text(other.avg.ours, other.runs),
-        score_text(other.validation, other.runs));
+        block.methods[best], column.text(other.avg.ours, other.runs),
+        column.text(other.validation, other.runs));
   }
   // The choice first, then the others in the order of the table.
   std::vector<size_t> order = {chosen};
@@ -148,9 +147,9 @@ std::string verdict(const Block& block, const DatasetColumn& column) {
   for (const size_t m : order) {
     const auto& test = column.cells[m].test;
     if (!test || !test->p || told == kToldTests) continue;
-    text += fmt::format(" {} against {}: {:+.1f} points, p = {:.3f} (paired t-test over {} runs).",
-                        block.methods[m], column.cells[m].against, test->difference, *test->p,
-                        test->pairs);
+    text += fmt::format(" {} against {}: {}, p = {:.3f} (paired t-test over {} runs).",
+                        block.methods[m], column.cells[m].against,
+                        column.difference_text(test->difference), *test->p, test->pairs);
     ++told;
   }
   return text;
@@ -170,11 +169,11 @@ std::vector<std::string> doubts(const Block& block, const DatasetColumn& column,
   }
   add(constant_doubt(column, cell));
   add(level_doubt(block, column, chosen));
-  const size_t highest = highest_on_test(column);
-  if (highest != chosen && highest != block.methods.size()) {
-    add(fmt::format("{} is {:.1f} points higher on test, which validation did not see.",
-                    block.methods[highest],
-                    column.cells[highest].avg.ours.mean - cell.avg.ours.mean));
+  const size_t best = best_on_test(column);
+  if (best != chosen && best != block.methods.size()) {
+    const double gain = column.gain(column.cells[best].avg.ours.mean, cell.avg.ours.mean);
+    add(fmt::format("{} is {} {} on test, which validation did not see.", block.methods[best],
+                    column.text(gain), column.errors ? "lower" : "points higher"));
   }
   add(unseen_shift(report, column.dataset));
   if (cell.runs == 1) add("One run says nothing about the deviation over seeds.");

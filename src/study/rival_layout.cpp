@@ -9,7 +9,8 @@ size_t best_rival(const Block& block, const DatasetColumn& column, const std::st
   for (size_t m = 0; m < block.methods.size(); ++m) {
     const Cell& cell = column.cells[m];
     if (cell.runs == 0 || without_preset(block.methods[m]) == without_preset(ours)) continue;
-    if (best == block.methods.size() || cell.avg.ours.mean > column.cells[best].avg.ours.mean) {
+    if (best == block.methods.size() ||
+        column.gain(cell.avg.ours.mean, column.cells[best].avg.ours.mean) > 0) {
       best = m;
     }
   }
@@ -35,15 +36,15 @@ Table rival_layout(const ScoreTable& table) {
       const std::optional<PairedTest>& test = rival.test;
       layout.rows.push_back({{column.dataset},
                              {block.methods[best]},
-                             score_text(rival.avg.ours, rival.runs),
-                             {score_text(own.avg.ours, own.runs), false, -rival.mark},
+                             column.text(rival.avg.ours, rival.runs),
+                             {column.text(own.avg.ours, own.runs), false, -rival.mark},
                              {fmt::format("{:+.2f}", difference)},
                              {test && test->p ? fmt::format("{:.2g}", *test->p) : ""},
                              {test ? std::to_string(test->pairs) : ""}});
     }
   }
   layout.notes = {fmt::format(
-      "The rival is the row with the highest Avg on the test domains: a choice in the rivals' "
+      "The rival is the row with the best Avg on the test domains: a choice in the rivals' "
       "favour. Paired t-test over runs of one dataset and seed; ▲, ▼: p < {}.",
       table.level)};
   return layout;

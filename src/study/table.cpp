@@ -123,6 +123,8 @@ class Builder {
     DatasetColumn column;
     column.dataset = dataset;
     column.metric = metrics_.count(dataset) ? metrics_[dataset] : "";
+    const auto metric = value_of<MetricKind>(column.metric);
+    column.errors = metric && smaller_is_better(*metric);
     for (const RowName& row : rows) {
       Cell cell;
       const auto found = runs_.find({row.variant, dataset, row.method});
@@ -186,7 +188,7 @@ class Builder {
     cell.against = reference->shown;
     cell.test = compare(runs_of(rows[r]), runs_of(*reference));
     if (cell.test->p && *cell.test->p < options_.level) {
-      cell.mark = cell.test->difference > 0 ? 1 : -1;
+      cell.mark = column.gain(cell.test->difference, 0.0) > 0 ? 1 : -1;
     }
   }
 
@@ -204,9 +206,11 @@ ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<Miss
   return Builder(rows, missing, options)();
 }
 
-std::string score_text(const MeanStd& score, int64_t runs) {
-  return runs > 1 ? fmt::format("{:.1f} ± {:.1f}", score.mean, score.std)
-                  : fmt::format("{:.1f}", score.mean);
+std::string score_text(const MeanStd& score, int64_t runs, bool errors) {
+  const auto text = [errors](double value) {
+    return errors ? fmt::format("{:.4g}", value) : fmt::format("{:.1f}", value);
+  };
+  return runs > 1 ? text(score.mean) + " ± " + text(score.std) : text(score.mean);
 }
 
 std::string score_text(const PublishedValue& value) {
@@ -221,6 +225,18 @@ std::vector<std::string> domains_of(const DatasetColumn& column) {
   return names;
 }
 
+std::string DatasetColumn::text(double score) const {
+  return score_text({score, 0.0}, 1, errors);
+}
+
+std::string DatasetColumn::text(const MeanStd& score, int64_t runs) const {
+  return score_text(score, runs, errors);
+}
+
+std::string DatasetColumn::difference_text(double difference) const {
+  return errors ? fmt::format("{:+.4g}", difference) : fmt::format("{:+.1f} points", difference);
+}
+
 std::string rule_text(const std::string& rule) {
   if (rule == "last") return "the last epoch";
   if (rule == "oracle") return "the epoch with the best test score (an upper bound, no result)";
@@ -228,14 +244,12 @@ std::string rule_text(const std::string& rule) {
 }
 
 size_t chosen_by_validation(const DatasetColumn& column) {
-  const auto metric = value_of<MetricKind>(column.metric);
-  const double sign = metric && smaller_is_better(*metric) ? -1.0 : 1.0;
   std::vector<size_t> rows;
   std::vector<double> validation, losses;
   for (size_t m = 0; m < column.cells.size(); ++m) {
     if (column.cells[m].runs == 0) continue;
     rows.push_back(m);
-    validation.push_back(sign * column.cells[m].validation.mean);
+    validation.push_back(column.gain(column.cells[m].validation.mean, 0.0));
     losses.push_back(column.cells[m].validation_loss);
   }
   return rows.empty() ? column.cells.size() : rows[choose_by_validation(validation, losses)];

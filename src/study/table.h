@@ -55,10 +55,10 @@ struct Cell {
   int64_t runs = 0;
   int64_t expected = 0;  // with those that are missing
   std::vector<DomainRow> domains;
-  Score min;  // of the domain whose mean over runs is smallest
+  Score min;  // of the domain whose mean over runs is worst
   std::string min_domain;
   Score avg;                         // mean over domains; deviation of the per-run averages
-  MeanStd min_per_run;               // of each run's smallest score
+  MeanStd min_per_run;               // of each run's worst score
   MeanStd validation;                // at the chosen epoch
   double validation_loss = kNoLoss;  // its mean there, where all runs recorded it
   std::optional<PairedTest> test;    // per-run averages against the reference method
@@ -69,10 +69,21 @@ struct Cell {
   double peak_memory_mib = 0.0;
 };
 
+/// All methods on one dataset, whose scores are percent or, of a regression, errors in the units of
+/// the targets.
 struct DatasetColumn {
   std::string dataset, metric;
+  bool errors = false;                    // less is better
   std::vector<Cell> cells;                // by method of the block
   std::vector<ConstantAnswer> constants;  // where the runs recorded them
+
+  /// How much better a score is than another; below 0: worse.
+  double gain(double score, double other) const { return errors ? other - score : score - other; }
+  /// "81.2", or "0.4321" of errors.
+  std::string text(double score) const;
+  std::string text(const MeanStd& score, int64_t runs) const;
+  /// "+1.2 points", or "-0.12" of errors.
+  std::string difference_text(double difference) const;
 };
 
 /// All runs of one option set: "sum", "kipf", or "" for a study without option sets.
@@ -93,13 +104,13 @@ struct ScoreTable {
 ScoreTable make_table(const std::vector<ResultRow>& rows, const std::vector<MissingRow>& missing,
                       const TableOptions& options);
 
-/// The row of a block that validation chooses on a dataset: the highest mean over runs of the
+/// The row of a block that validation chooses on a dataset: the best mean over runs of the
 /// validation score (of equal ones the lowest loss), of rows that have runs; their number if there
 /// is none. Sees no test score.
 size_t chosen_by_validation(const DatasetColumn& column);
 
-/// "81.2 ± 0.5", without the deviation for one run.
-std::string score_text(const MeanStd& score, int64_t runs);
+/// "81.2 ± 0.5", without the deviation for one run; "0.4321 ± 0.01" of errors.
+std::string score_text(const MeanStd& score, int64_t runs, bool errors = false);
 std::string score_text(const PublishedValue& value);
 
 /// All test domains of a column, in order of appearance.

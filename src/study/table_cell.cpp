@@ -49,13 +49,16 @@ void fill_scores(Cell& cell, std::vector<Run>& runs) {
     cell.domains.push_back({domains[k], {score, {}}});
     means.push_back(score.mean);
   }
-  const size_t least =
-      static_cast<size_t>(std::min_element(means.begin(), means.end()) - means.begin());
+  const bool errors = runs.front().test->front().error;
+  const auto worst = [errors](const std::vector<double>& scores) {
+    return errors ? std::max_element(scores.begin(), scores.end())
+                  : std::min_element(scores.begin(), scores.end());
+  };
+  const auto least = static_cast<size_t>(worst(means) - means.begin());
   cell.min = cell.domains[least].score;
   cell.min_domain = domains[least];
   cell.avg.ours = {mean_std(means).mean, over_runs(runs, run_average).std};
-  cell.min_per_run = over_runs(
-      runs, [](const Run& run) { return *std::min_element(run.scores.begin(), run.scores.end()); });
+  cell.min_per_run = over_runs(runs, [&](const Run& run) { return *worst(run.scores); });
 }
 
 void fill_costs(Cell& cell, const std::vector<Run>& runs) {
@@ -86,7 +89,7 @@ std::vector<DomainScore> mean_constant(const std::vector<Run>& runs, const Cell&
       }
     }
     if (values.size() != runs.size()) return {};
-    means.push_back({row.domain, mean_std(values).mean});
+    means.push_back({row.domain, mean_std(values).mean, runs.front().test->front().error});
   }
   return means;
 }

@@ -8,10 +8,6 @@
 namespace grm::study {
 namespace {
 
-std::string number(double value) {
-  return fmt::format("{:.1f}", value);
-}
-
 std::string published_text(const Score* score) {
   return score && score->published ? score_text(*score->published) : "";
 }
@@ -21,29 +17,24 @@ std::string runs_text(const Cell& cell) {
                                    : std::to_string(cell.runs);
 }
 
-// Two numbers that print alike are equally good.
-double rounded(double value) {
-  return std::round(value * 10) / 10;
-}
-
 using Getter = std::function<const Score*(const Cell&)>;  // null: the cell has no such number
 
-double best_of(const DatasetColumn& column, const Getter& get) {
-  double best = -1e300;
-  int candidates = 0;
+// The best number as it is printed: two that print alike are equally good. "": nothing to be best of.
+std::string best_of(const DatasetColumn& column, const Getter& get) {
+  std::vector<double> means;
   for (const Cell& cell : column.cells) {
-    const Score* score = cell.runs > 0 ? get(cell) : nullptr;
-    if (!score) continue;
-    best = std::max(best, rounded(score->ours.mean));
-    ++candidates;
+    if (const Score* score = cell.runs > 0 ? get(cell) : nullptr) means.push_back(score->ours.mean);
   }
-  return candidates > 1 ? best : 1e300;  // nothing to be best of
+  if (means.size() < 2) return "";
+  return column.text(*std::max_element(means.begin(), means.end(),
+                                       [&](double a, double b) { return column.gain(a, b) < 0; }));
 }
 
 Table::Entry score_entry(const DatasetColumn& column, const Cell& cell, const Getter& get) {
   const Score* score = cell.runs > 0 ? get(cell) : nullptr;
   if (!score) return {cell.expected > 0 ? "missing" : "", false, 0};
-  return {score_text(score->ours, cell.runs), rounded(score->ours.mean) == best_of(column, get), 0};
+  return {column.text(score->ours, cell.runs),
+          column.text(score->ours.mean) == best_of(column, get), 0};
 }
 
 const Score* min_of(const Cell& cell) {
@@ -177,7 +168,7 @@ Table dataset_layout(const ScoreTable& table, const Block& block,
                 [&](Table::Row& row, const DatasetColumn& column, const ConstantAnswer* answer) {
                   for (const ScoreColumn& each : columns) {
                     const auto of = each.name == "Min" ? min_score : mean_score;
-                    row.push_back({answer ? number(of(answer->scores)) : ""});
+                    row.push_back({answer ? column.text(of(answer->scores)) : ""});
                     if (has_published(column)) row.push_back({""});
                   }
                   row.push_back({""});
@@ -228,7 +219,7 @@ Table one_domain_layout(const ScoreTable& table, const Block& block, const Datas
     }
     row.back().mark = cell.mark;
     if (whole) {
-      row.push_back({cell.runs > 0 ? score_text(cell.validation, cell.runs) : "",
+      row.push_back({cell.runs > 0 ? column.text(cell.validation, cell.runs) : "",
                      block.methods.size() > 1 && m == chosen_by_validation(column), 0});
     }
     row.push_back({runs_text(cell)});
@@ -241,17 +232,17 @@ Table one_domain_layout(const ScoreTable& table, const Block& block, const Datas
                   for (const std::string& domain : domains) {
                     std::string text;
                     for (const DomainScore& s : answer->scores) {
-                      if (s.domain == domain) text = number(s.value);
+                      if (s.domain == domain) text = column.text(s.value);
                     }
                     row.push_back({text});
                   }
-                  if (whole) row.push_back({number(min_score(answer->scores))});
-                  row.push_back({number(mean_score(answer->scores))});
+                  if (whole) row.push_back({column.text(min_score(answer->scores))});
+                  row.push_back({column.text(mean_score(answer->scores))});
                   row.resize(layout.head.size());
                 });
   if (whole) {
     layout.notes.push_back(
-        "Min: the domain with the smallest mean. Avg: mean over domains; its deviation is that of "
+        "Min: the domain with the worst mean. Avg: mean over domains; its deviation is that of "
         "the averages of the runs.");
   }
   return layout;

@@ -39,6 +39,20 @@ std::vector<ResultRow> two_methods() {
           run("toy", "erm", 2, {62, 68}), run("toy", "erm", 1, {60, 70})};
 }
 
+// Of errors the largest is the worst. A: 2.5 on average, B: 3.5; per run 5 and 4.
+TEST(Table, TheWorstOfErrorsIsTheLargest) {
+  std::vector<ResultRow> rows = {run("toy", "erm", 1, {1, 3}), run("toy", "erm", 2, {4, 2})};
+  for (ResultRow& row : rows) {
+    row.metric = "rmse";
+    for (DomainScore& score : row.record.chosen["val"].test) score.error = true;
+  }
+  rows[0].record.chosen["val"].test[1].value = 5;  // B: 3.5
+  const Cell cell = make_table(rows, {}, {}).blocks[0].datasets[0].cells[0];
+  EXPECT_EQ(cell.min_domain, "B");
+  EXPECT_NEAR(cell.min.ours.mean, 3.5, 1e-12);
+  EXPECT_NEAR(cell.min_per_run.mean, 4.5, 1e-12);
+}
+
 // All numbers by hand. erm: A 62, B 70, per-run averages 65, 65, 68. grm: A 73, B 69 1/3,
 // averages 69.5, 69.5, 74.5; differences 4.5, 4.5, 6.5, so t = 7.75 with 2 degrees of freedom.
 TEST(Table, NumbersByHand) {
