@@ -271,15 +271,24 @@ TEST(Ciga, BothVersionsLearnATinyTask) {
           "ciga", task, {{"beta", beta}, {"r", "0.5"}, {"lr", "0.01"}, {"hidden", "16"}});
       const double before = method->train_epoch(1).front().value;
       std::vector<LossTerm> terms;
-      for (int64_t e = 2; e <= 40; ++e) terms = method->train_epoch(e);
+      // The mean over the last epochs: a single one may fall into a dip, whose place the last bits
+      // of matrix products decide.
+      const Domain& domain = task.training[0];
+      double right = 0.0;
+      for (int64_t e = 2; e <= 60; ++e) {
+        terms = method->train_epoch(e);
+        if (e <= 40) continue;
+        right += method->logits(domain.graph, domain.labels.evaluate)
+                     .argmax(1)
+                     .eq(domain.labels.y)
+                     .to(torch::kFloat64)
+                     .mean()
+                     .item<double>() /
+                 20.0;
+      }
       EXPECT_LT(terms.front().value, before) << beta;
       EXPECT_EQ(terms.size(), beta == std::string("0") ? 3u : 4u);
-      const Domain& domain = task.training[0];
-      const Tensor right = method->logits(domain.graph, domain.labels.evaluate)
-                               .argmax(1)
-                               .eq(domain.labels.y)
-                               .to(torch::kFloat64);
-      EXPECT_GT(right.mean().item<double>(), 0.9) << beta;
+      EXPECT_GT(right, 0.9) << beta;
     }
   }
 }
