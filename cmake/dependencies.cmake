@@ -58,6 +58,13 @@ if(GRM_WITH_SQLITE)
   find_package(SQLite3 REQUIRED)
 endif()
 
+# For results in PostgreSQL; without it a database is a SQLite file.
+find_path(LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql)
+find_library(LIBPQ_LIBRARY pq)
+if(NOT LIBPQ_INCLUDE OR NOT LIBPQ_LIBRARY)
+  message(STATUS "libpq was not found: results of studies are kept in SQLite only")
+endif()
+
 # For `grm serve` and `grm ui`; without it they say what to install. A compiled library, whose classes
 # depend on the definitions that it was built with: pkg-config knows them.
 find_program(PKG_CONFIG pkg-config)

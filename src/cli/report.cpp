@@ -70,7 +70,7 @@ void resolve_study(ReportFlags& flags) {
   std::string name;
   if (std::filesystem::path(word).extension() == ".toml") {
     name = study::load_spec(word).name;
-  } else if (std::filesystem::exists(flags.database, code)) {
+  } else if (study::Store::exists(flags.database)) {
     for (const study::StudyRow& row : study::Store(flags.database, study::Open::read).studies()) {
       if (row.name == word) name = word;
     }

@@ -4,85 +4,21 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
 #include "cli/checks.h"
 #include "core/text.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
+#include "study/follow.h"
 #include "study/tune.h"
 
 namespace grm::cli {
 namespace {
 
-struct StudyFlags {
-  std::string file;
-  bool dry_run = false;
-  study::RunnerOptions runner;
-  study::CellJob job;  // of the verb `cell`
-};
-
-study::RunnerOptions runner_options(const StudyFlags& flags, const Common& common) {
-  study::RunnerOptions options = flags.runner;
-  options.data = common.data_context();
-  options.threads = common.threads;
-  options.device = common.device;
-  return options;
-}
-
-ordered_json rows_json(const std::vector<study::CellRow>& rows) {
-  ordered_json list = ordered_json::array();
-  for (const study::CellRow& row : rows) {
-    list.push_back({{"cell", study::cell_title(row)}, {"message", row.message}});
-  }
-  return list;
-}
-
-void print_trouble(const char* what, const std::vector<study::CellRow>& rows) {
-  if (rows.empty()) return;
-  fmt::print(stderr, "{} {}:\n", rows.size(), what);
-  std::string last;
-  for (const study::CellRow& row : rows) {
-    fmt::print(stderr, "  {}: {}\n", study::cell_title(row),
-               row.message == last ? "the same" : terminal_text(row.message));
-    last = row.message;
-  }
-}
-
-// `verb` and the file name give the line that resumes a stopped study.
-int report(const study::StudySpec& spec, const study::Outcome& outcome, const StudyFlags& flags,
-           const Common& common, const char* verb) {
-  const bool stopped = outcome.interrupted;
-  const int code = stopped ? kInterrupted : outcome.failed.empty() ? 0 : 1;
-  print_trouble("cells have no data", outcome.no_data);
-  print_trouble("cells failed (--retry-failed tries them again)", outcome.failed);
-  if (common.json) {
-    print_json({{"study", spec.name},
-                {"database", flags.runner.database},
-                {"interrupted", stopped},
-                {"states", outcome.states},
-                {"failed", rows_json(outcome.failed)},
-                {"no_data", rows_json(outcome.no_data)},
-                {"seconds", outcome.seconds},
-                {"processes", outcome.processes}});
-  }
-  if (stopped) {
-    fmt::print(stderr, "grm: stopped; 'grm study {} {}' with the same --db and --out resumes it\n",
-               verb, flags.file);
-  } else if (!common.quiet && !common.json) {
-    const auto done = outcome.states.find("done");
-    fmt::print("{}: {} cells done, results in {}, {}\n", spec.name,
-               done == outcome.states.end() ? 0 : done->second, flags.runner.database,
-               duration_text(outcome.seconds));
-  }
-  return code;
-}
-
 // What would be run, without touching the database.
 int dry_run(const study::StudySpec& spec, const StudyFlags& flags, const Common& common,
             bool tune) {
   std::unique_ptr<study::Store> store;
-  if (std::filesystem::exists(flags.runner.database)) {
+  if (study::Store::exists(flags.runner.database)) {
     store = std::make_unique<study::Store>(flags.runner.database, study::Open::read);
   }
   const std::vector<study::PlannedCell> cells = tune ? trial_cells(spec) : expand(spec);
@@ -128,7 +64,7 @@ int run(const StudyFlags& flags, const Common& common, bool tune) {
   const study::Outcome outcome = tune ? tune_study(spec, options, progress.hooks())
                                       : run_study(spec, options, progress.hooks());
   progress.clear();
-  return report(spec, outcome, flags, common, tune ? "tune" : "run");
+  return report_outcome(spec.name, outcome, flags, common, tune ? "study tune" : "study run");
 }
 
 int list_studies(const Common& common) {
@@ -171,18 +107,11 @@ void add_runner_flags(CLI::App& verb, StudyFlags& flags, Common& common) {
   add_common(verb, common, true);
   study::RunnerOptions& runner = flags.runner;
   verb.add_option("study", flags.file, "TOML file, or the name of a ready study")->required();
-  verb.add_option("--db", runner.database, "result database")->capture_default_str();
-  verb.add_option("--out", runner.runs, "folder for runs")->capture_default_str();
-  verb.add_option("--jobs", runner.jobs, "processes at once (default: all cores)")
-      ->check(whole_number(1, 4096));
-  verb.add_option("--memory-mib", runner.memory_mib,
-                  "memory for all processes together (default: 80 % of what is available)")
-      ->check(number_above(0, 1e12));
-  verb.add_option("--checkpoint-seconds", runner.checkpoint_seconds,
-                  "seconds between the checkpoints of a run")
-      ->check(number_from(0, 1e9))
+  verb.add_option("--db", runner.database, "result database: a file, or postgresql://...")
       ->capture_default_str();
+  add_process_flags(verb, flags);
   verb.add_flag("--retry-failed", runner.retry_failed, "try failed cells again");
+  add_cluster_flags(verb, flags);
   verb.add_flag("--dry-run", flags.dry_run, "print the cells and the expected duration, then stop");
 }
 
@@ -214,7 +143,9 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "Examples:\n"
       "  grm study run quick                 a ready study, see 'grm study list'\n"
       "  grm study run my.toml --jobs 4      the same line resumes a killed or stopped study\n"
-      "  grm study run my.toml --dry-run     what would be run, and for how long");
+      "  grm study run my.toml --dry-run     what would be run, and for how long\n"
+      "  grm study run my.toml --db postgresql://host/results --on workers\n"
+      "                                      planned here, run by 'grm study work' elsewhere");
   run_verb->callback(
       [=, &common, &action] { action = [=, &common] { return run(*flags, common, false); }; });
 
@@ -231,10 +162,12 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       [=, &common, &action] { action = [=, &common] { return run(*flags, common, true); }; });
 
   CLI::App* status_verb =
-      verb->add_subcommand("status", "where studies stand; winners of searches");
+      verb->add_subcommand("status", "where studies stand, who works on them; winners of searches");
   add_common(*status_verb, common, false);
   status_verb->add_option("study", flags->file, "name of one study (default: all)");
-  status_verb->add_option("--db", flags->runner.database, "result database")->capture_default_str();
+  status_verb
+      ->add_option("--db", flags->runner.database, "result database: a file, or postgresql://...")
+      ->capture_default_str();
   status_verb->footer(
       "Examples:\n"
       "  grm study status                    all studies of results.db\n"
@@ -252,6 +185,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
   list_verb->callback(
       [=, &common, &action] { action = [=, &common] { return list_studies(common); }; });
 
+  add_study_work(*verb, common, action);
   add_study_table(*verb, common, action);
   add_cell(*verb, flags, common, action);
   verb->footer(

@@ -8,6 +8,25 @@
 
 namespace grm::cli {
 
+struct StudyFlags {
+  std::string file;
+  bool dry_run = false;
+  study::RunnerOptions runner;
+  study::CellJob job;  // of the verb `cell`
+};
+study::RunnerOptions runner_options(const StudyFlags& flags, const Common& common);
+
+/// --out, --jobs, --memory-mib, --checkpoint-seconds and --patience.
+void add_process_flags(CLI::App& verb, StudyFlags& flags);
+/// --on and what it takes.
+void add_cluster_flags(CLI::App& verb, StudyFlags& flags);
+void add_study_work(CLI::App& study_verb, Common& common, Action& action);
+
+/// Says what became of a study, and returns the exit code. `verb` and the file give the line that
+/// resumes it.
+int report_outcome(const std::string& study, const study::Outcome& outcome, const StudyFlags& flags,
+                   const Common& common, const char* verb);
+
 /// Shows a study on stderr: a line for each cell that ends and, on a terminal, a last line that
 /// says where it stands. Nothing when quiet but what went wrong.
 class StudyProgress {

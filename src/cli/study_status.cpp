@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "core/lists.h"
 #include "core/text.h"
+#include "study/follow.h"
 #include "study/tune.h"
 
 namespace grm::cli {
@@ -53,10 +54,51 @@ ordered_json to_json(const study::Winner& winner) {
       {"values", values}};
 }
 
+ordered_json to_json(const study::WorkerRow& worker) {
+  return {{"name", worker.name},       {"host", worker.host},
+          {"process", worker.process}, {"job", worker.job},
+          {"study", worker.study},     {"slots", worker.slots},
+          {"running", worker.running}, {"done", worker.done},
+          {"seconds", worker.seconds}, {"silent_seconds", worker.silent},
+          {"alive", worker.alive}};
+}
+
+ordered_json number_or_null(double value) {
+  return value < 0 ? ordered_json(nullptr) : ordered_json(value);
+}
+
+void print_pace(const study::Pace& pace, const std::map<std::string, int64_t>& states) {
+  if (pace.workers.empty()) return;
+  Table table;
+  table.head = {"worker", "process", "running", "done", "last word"};
+  for (const study::WorkerRow& worker : pace.workers) {
+    const std::string last = worker.host.empty() ? (worker.alive ? "alive" : "dead")
+                                                 : duration_text(worker.silent) + " ago" +
+                                                       (worker.alive ? "" : ", lost");
+    table.rows.push_back({(worker.host.empty() ? "this machine" : worker.host) +
+                              (worker.job.empty() ? "" : ", job " + worker.job),
+                          std::to_string(worker.process), std::to_string(worker.running),
+                          worker.host.empty() ? "" : std::to_string(worker.done), last});
+  }
+  print_table(table);
+  if (!states.count("todo") && !states.count("running")) return;
+  std::string text;
+  if (pace.per_hour >= 0) text = fmt::format("{:.3g} cells an hour of late", pace.per_hour);
+  if (pace.left >= 0) {
+    text += fmt::format("{}about {} left", text.empty() ? "" : ", ", duration_text(pace.left));
+  }
+  if (!text.empty()) fmt::print("{}\n", text);
+}
+
 ordered_json study_json(const study::Store& store, const study::StudyRow& row) {
   ordered_json out = {{"study", row.name},      {"about", row.about},
                       {"created", row.created}, {"states", row.states},
-                      {"tuned", row.tuned},     {"cells", ordered_json::array()}};
+                      {"tuned", row.tuned},     {"workers", ordered_json::array()}};
+  const study::Pace pace = pace_of(store, row.name);
+  for (const study::WorkerRow& worker : pace.workers) out["workers"].push_back(to_json(worker));
+  out["cells_per_hour"] = number_or_null(pace.per_hour);
+  out["seconds_left"] = number_or_null(pace.left);
+  out["cells"] = ordered_json::array();
   for (const study::CellRow& cell : store.cells(row.name)) out["cells"].push_back(to_json(cell));
   if (row.tuned) {
     out["winners"] = ordered_json::array();
@@ -98,6 +140,7 @@ void print_study(const study::Store& store, const study::StudyRow& row) {
       print_wrapped(fmt::format("  {}{}: ", before, dataset), states_text(datasets[dataset]));
     }
   }
+  print_pace(pace_of(store, row.name), row.states);
   if (row.tuned) print_winners(store, row.name);
   std::string last;  // many cells fail for one reason
   for (const study::CellRow& cell : store.cells(row.name)) {

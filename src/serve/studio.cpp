@@ -224,8 +224,7 @@ std::string Studio::jobs_text() const {
 
 HttpReply Studio::studies(const HttpRequest&) {
   ordered_json list = ordered_json::array();
-  std::error_code code;
-  if (std::filesystem::exists(options_.database, code)) {
+  if (study::Store::exists(options_.database)) {
     for (const study::StudyRow& row :
          study::Store(options_.database, study::Open::read).studies()) {
       list.push_back({{"name", row.name}, {"about", row.about}, {"states", row.states}});

@@ -114,19 +114,22 @@ class CellRun {
 }  // namespace
 
 std::vector<std::string> CellJob::arguments() const {
-  std::vector<std::string> list = {"study",
-                                   "cell",
-                                   "--db",
-                                   database,
-                                   "--owner",
-                                   owner,
-                                   "--out",
-                                   runs,
-                                   "--threads",
-                                   std::to_string(threads),
-                                   "--checkpoint-seconds",
-                                   fmt::format("{}", checkpoint_seconds),
-                                   "--quiet"};
+  return with_settings({"study", "cell", "--db", database, "--owner", owner});
+}
+
+std::vector<std::string> CellJob::work_arguments(const std::string& study) const {
+  return with_settings({"study", "work", study, "--db", database});
+}
+
+std::vector<std::string> CellJob::with_settings(std::vector<std::string> list) const {
+  const std::vector<std::string> settings = {"--out",
+                                             runs,
+                                             "--threads",
+                                             std::to_string(threads),
+                                             "--checkpoint-seconds",
+                                             fmt::format("{}", checkpoint_seconds),
+                                             "--quiet"};
+  list.insert(list.end(), settings.begin(), settings.end());
   if (!data.root.empty()) {
     list.push_back("--data-root");
     list.push_back(data.root);
@@ -142,7 +145,7 @@ std::vector<std::string> CellJob::arguments() const {
 namespace {
 
 int run_cell(const CellJob& job, const CellHooks& hooks, Store& store, KeptData& data) {
-  const std::string me = own_identity();
+  const std::string me = store.child_name(job.owner, own_identity());
   if (!store.hand_over(job.id, job.owner, me)) {
     fail(ErrorKind::config, "cell {} is not this process's to run; 'grm study run' hands them out",
          job.id);
@@ -152,6 +155,7 @@ int run_cell(const CellJob& job, const CellHooks& hooks, Store& store, KeptData&
     return kFailed;
   };
   CellRun run(job, hooks, store, data);
+  store.rest();  // a server has few connections, and a run takes long
   try {
     store.finish(job.id, me, run());
     return kDone;

@@ -26,12 +26,13 @@ std::vector<DataChange> changes_of(const CellRow& cell, DataOnDisk& disk) {
 }  // namespace
 
 std::vector<std::string> distrust_changed_data(Store& store, const std::string& study,
-                                               const std::string& phase,
-                                               const DataContext& context) {
+                                               const std::string& phase, const DataContext& context,
+                                               bool own_too) {
   DataOnDisk disk(context);
   std::vector<int64_t> anew, others;
   std::vector<DataChange> files;
   for (const CellRow& cell : store.done_like(study, phase)) {
+    if (!own_too && cell.study == study) continue;
     const std::vector<DataChange> changes = changes_of(cell, disk);
     if (changes.empty()) continue;
     const bool own = cell.study == study && cell.phase == phase;

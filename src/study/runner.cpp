@@ -1,4 +1,4 @@
-// Runs the cells of a study in child processes, which take one cell after the other: the start of a
+// Takes cells of a study and runs them in child processes, which take one cell after the other: the start of a
 // process takes longer than a short run. This process itself never trains.
 #include "study/runner.h"
 
@@ -8,32 +8,40 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <set>
 
 #include "core/clock.h"
 #include "core/system/process.h"
 #include "grm/core/error.h"
 #include "study/mps.h"
+#include "train/recorded_config.h"
 
 namespace grm::study {
 namespace {
 
 constexpr double kUnknownNeedMib = 1500;  // of a cell whose like has not run yet
 constexpr int kTickMilliseconds = 200;
-constexpr double kClaimSeconds = 1.0;    // between looks at what other processes left free
+constexpr double kClaimSeconds = 1.0;       // between looks at what other processes left free
+constexpr double kServerTickSeconds = 2.0;  // between looks at a server's numbers
+constexpr double kBeatShare = 0.2;  // of the patience: how often a worker says that it is there
 constexpr double kGoodbyeSeconds = 5.0;  // for processes to end that have nothing to do
 
 class Phase {
  public:
-  Phase(const StudySpec& spec, std::string phase, const RunnerOptions& options,
-        const RunnerHooks& hooks, Store& store, double first_estimate)
-      : study_(spec.name),
+  Phase(std::string study, std::string phase, const RunnerOptions& options,
+        const RunnerHooks& hooks, Store& store, double first_estimate,
+        const std::function<bool()>& more)
+      : study_(std::move(study)),
         phase_(std::move(phase)),
         options_(options),
         hooks_(hooks),
         store_(store),
-        me_(own_identity()),
+        more_(more),
         first_estimate_(first_estimate),
-        peaks_(store.peak_memory()) {}
+        peaks_(store.peak_memory()),
+        tick_seconds_(store.server() ? kServerTickSeconds : 0.0) {
+    join();
+  }
 
   Outcome operator()() {
     Outcome outcome;
@@ -44,16 +52,24 @@ class Phase {
           if (worker.job) worker.process->send(SIGINT);
         }
       }
-      if (!outcome.interrupted) start_jobs();
-      if (busy() == 0 && (outcome.interrupted || nothing_left())) break;
+      const bool none = !outcome.interrupted && !start_jobs();
+      if (none && more_ && more_()) continue;
+      if (busy() == 0 && (outcome.interrupted || (none && nothing_left()))) break;
       wait_for_news();
       if (reap(outcome.interrupted)) last_claim_ = -kClaimSeconds;  // there is room: look at once
-      if (hooks_.on_tick) hooks_.on_tick(progress());
+      beat();
+      if (hooks_.on_tick && watch_.seconds() - last_tick_ >= tick_seconds_) {
+        last_tick_ = watch_.seconds();
+        hooks_.on_tick(progress());
+      }
     }
     dismiss();
+    store_.leave(me_);
     outcome.processes = started_;
+    outcome.done = done_;
     outcome.states = store_.counts(study_, phase_);
-    for (CellRow& cell : store_.cells(study_, phase_)) {
+    std::vector<CellRow> ended = options_.worker ? std::move(own_) : store_.cells(study_, phase_);
+    for (CellRow& cell : ended) {
       if (cell.state == "failed")
         outcome.failed.push_back(std::move(cell));
       else if (cell.state == "no_data")
@@ -73,6 +89,25 @@ class Phase {
     std::optional<Job> job;  // none: it waits for one
   };
 
+  void join() { me_ = store_.join(study_, options_.job, options_.jobs, options_.patience); }
+
+  // Who was silent for too long (a machine that slept) has lost its cells: others have them now.
+  void beat() {
+    if (watch_.seconds() - last_beat_ < options_.patience * kBeatShare) return;
+    last_beat_ = watch_.seconds();
+    if (store_.beat(me_, done_)) return;
+    if (hooks_.on_message) {
+      hooks_.on_message("silent for too long: its cells were given to others; it begins anew");
+    }
+    workers_.clear();
+    join();
+  }
+
+  bool may_take(const CellRow& candidate, double used) const {
+    if (!lacking_.empty() && lacking_.count(dataset_part(candidate.config))) return false;
+    return busy() == 0 || used + need(candidate) <= options_.memory_mib;
+  }
+
   int busy() const {
     return static_cast<int>(std::count_if(workers_.begin(), workers_.end(),
                                           [](const Worker& worker) { return worker.job; }));
@@ -83,25 +118,27 @@ class Phase {
     return known == peaks_.end() ? kUnknownNeedMib : known->second;
   }
 
-  void start_jobs() {
+  // False: it asked, and there was none to take.
+  bool start_jobs() {
     while (busy() < options_.jobs) {
-      if (watch_.seconds() - last_claim_ < kClaimSeconds) return;
+      if (options_.cells > 0 && taken_ == options_.cells) return false;
+      if (watch_.seconds() - last_claim_ < kClaimSeconds) return true;
       double used = 0;
       for (const Worker& worker : workers_) used += worker.job ? worker.job->need_mib : 0.0;
-      std::optional<CellRow> cell =
-          store_.claim(study_, phase_, me_, [&](const CellRow& candidate) {
-            return busy() == 0 || used + need(candidate) <= options_.memory_mib;
-          });
+      std::optional<CellRow> cell = store_.claim(
+          study_, phase_, me_, [&](const CellRow& candidate) { return may_take(candidate, used); });
       if (!cell) {
         last_claim_ = watch_.seconds();
         dismiss();
-        return;
+        return false;
       }
+      ++taken_;
       Worker& worker = free_worker();
       worker.process->tell(std::to_string(cell->id));
       const double mib = need(*cell);
       worker.job = Job{std::move(*cell), mib};
     }
+    return true;
   }
 
   Worker& free_worker() {
@@ -143,8 +180,14 @@ class Phase {
 
   // Cells that other processes run may still come back, should those die.
   bool nothing_left() const {
+    if (options_.cells > 0) return true;
     const std::map<std::string, int64_t> states = store_.counts(study_, phase_);
-    return !states.count("todo") && !states.count("running");
+    if (states.count("running")) return false;
+    if (!states.count("todo") || lacking_.empty()) return !states.count("todo");
+    const std::vector<CellRow> all = store_.cells(study_, phase_);
+    return std::all_of(all.begin(), all.end(), [&](const CellRow& cell) {
+      return cell.state != "todo" || lacking_.count(dataset_part(cell.config));
+    });
   }
 
   void wait_for_news() {
@@ -184,12 +227,22 @@ class Phase {
     // The process writes its own row, unless it could not.
     const std::string message = end.empty() ? "ended without a result" : end;
     const std::string state = interrupted ? "todo" : "failed";
-    if (!store_.give_up(id, worker.process->identity(), state, message)) {
+    const std::string child = store_.child_name(me_, worker.process->identity());
+    if (!store_.give_up(id, child, state, message)) {
       store_.give_up(id, me_, state, message);
     }
     CellRow cell = store_.cell(id);
-    if (cell.state == "no_data") store_.spread_no_data(id);
+    if (cell.state == "no_data") {
+      if (options_.worker) {
+        lacking_.insert(dataset_part(cell.config));
+        store_.leave_to_others(id);
+      } else {
+        store_.spread_no_data(id);
+      }
+    }
+    if (options_.worker && cell.state != "done") own_.push_back(cell);
     if (cell.state == "done") {
+      ++done_;
       double& peak = peaks_[{cell.dataset, cell.method}];
       peak = std::max(peak, cell.peak_mib);
     }
@@ -197,25 +250,11 @@ class Phase {
   }
 
   Progress progress() const {
-    Progress p;
-    p.states = store_.counts(study_, phase_);
-    for (const auto& [state, count] : p.states) p.total += count;
+    Progress p =
+        progress_of(store_, study_, phase_, options_.jobs, watch_.seconds(), first_estimate_);
     for (const Worker& worker : workers_) {
       if (worker.job) p.running.push_back(cell_title(worker.job->cell));
     }
-    p.elapsed = watch_.seconds();
-    const std::map<std::vector<std::string>, double> means = store_.mean_seconds(study_);
-    if (means.empty()) {
-      if (first_estimate_ >= 0) p.left = std::max(0.0, first_estimate_ - p.elapsed);
-      return p;
-    }
-    double mean = 0, left = 0;
-    for (const auto& [name, seconds] : means) mean += seconds / static_cast<double>(means.size());
-    for (const auto& [name, count] : store_.left(study_, phase_)) {
-      const auto known = means.find(name);
-      left += (known == means.end() ? mean : known->second) * count;
-    }
-    p.left = left / options_.jobs;
     return p;
   }
 
@@ -223,43 +262,26 @@ class Phase {
   const RunnerOptions& options_;
   const RunnerHooks& hooks_;
   Store& store_;
-  const std::string me_;
+  const std::function<bool()>& more_;
+  std::string me_;
   const double first_estimate_;
   std::map<std::vector<std::string>, double> peaks_;
   std::list<Worker> workers_;
-  int64_t started_ = 0;
+  std::set<std::string> lacking_;  // datasets whose files are not here
+  std::vector<CellRow> own_;       // of a worker: those without a result
+  int64_t started_ = 0, taken_ = 0, done_ = 0;
   Stopwatch watch_;
-  double last_claim_ = -kClaimSeconds;
+  double last_claim_ = -kClaimSeconds, last_beat_ = 0, last_tick_ = 0;
+  const double tick_seconds_;
 };
 
 }  // namespace
 
-std::string cell_title(const CellRow& cell) {
-  return fmt::format("{} {}{}{}{} seed {}", cell.dataset, cell.method,
-                     cell.variant.empty() ? "" : " ", cell.variant,
-                     cell.phase == "trial" ? fmt::format(" trial {}", cell.trial) : "", cell.seed);
-}
-
-Outcome run_phase(const StudySpec& spec, const std::string& phase,
-                  const std::vector<PlannedCell>& cells, double expected_minutes,
-                  const RunnerOptions& given, const RunnerHooks& hooks) {
-  const RunnerOptions options = with_defaults(given);
-  Store store(options.database, Open::create);
-  for (const std::string& line : store.plan(spec, phase, cells)) {
-    if (hooks.on_message) hooks.on_message(line);
-  }
-  for (const std::string& line : distrust_changed_data(store, spec.name, phase, options.data)) {
-    if (hooks.on_message) hooks.on_message(line);
-  }
-  store.reopen(spec.name, phase, options.retry_failed);
-  const Forecast ahead = forecast(&store, spec, phase, cells, expected_minutes, options);
-  if (hooks.on_start) hooks.on_start(ahead);
+Outcome take_cells(const std::string& study, const std::string& phase, const RunnerOptions& options,
+                   const RunnerHooks& hooks, Store& store, double first_estimate,
+                   const std::function<bool()>& more) {
   const SharedGpu shared(options.on_gpu() && options.jobs > 1);
-  return Phase(spec, phase, options, hooks, store, ahead.seconds)();
-}
-
-Outcome run_study(const StudySpec& spec, const RunnerOptions& options, const RunnerHooks& hooks) {
-  return run_phase(spec, "run", expand(spec), spec.expected_minutes, options, hooks);
+  return Phase(study, phase, options, hooks, store, first_estimate, more)();
 }
 
 }  // namespace grm::study

@@ -1,8 +1,6 @@
 // The result database: opening it and reading from it. store_write.cpp changes it.
 #include "study/store.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -12,6 +10,7 @@
 #include "grm/core/error.h"
 #include "study/database.h"
 #include "study/dataset_names.h"
+#include "study/store_scope.h"
 
 namespace grm::study {
 namespace {
@@ -37,49 +36,35 @@ constexpr const char* kSchema[] = {
     "CREATE INDEX cell_state ON cell (study, phase, state)",
 };
 
-int64_t version_of(const Database& database) {
-  Rows rows(database, "PRAGMA user_version", {});
-  return rows.next() ? rows.integer(0) : 0;
-}
+// On a server alone: who works on cells, and when it was last heard of, by the server's clock.
+constexpr const char* kWorkers =
+    "CREATE TABLE worker ("
+    "name TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, job TEXT NOT NULL, "
+    "study TEXT NOT NULL, slots INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0, "
+    "patience REAL NOT NULL, started TIMESTAMPTZ NOT NULL DEFAULT now(), "
+    "beat TIMESTAMPTZ NOT NULL DEFAULT now())";
 
-// Readers and one writer at a time do not hinder each other in this mode. Another process that
-// opens the file for the first time may be in the way, for a moment.
-void use_write_ahead_log(Database& database) {
-  for (int attempt = 0;; ++attempt) {
-    try {
-      Rows rows(database, "PRAGMA journal_mode = WAL", {});
-      rows.next();
-      return;
-    } catch (const Error&) {
-      if (attempt == 100) throw;
-      usleep(50000);
-    }
-  }
-}
-
-void check_version(const Database& database) {
-  const int64_t version = version_of(database);
+void check_version(Database& database) {
+  const int64_t version = database.version();
   if (version == kVersion) return;
   fail(ErrorKind::data,
-       "{}: {}; this program needs a result database of version {}. Name another file with --db",
+       "{}: {}; this program needs a result database of version {}. Name another {} with --db",
        database.path(),
        version == 0 ? std::string("not a result database")
                     : fmt::format("a result database of version {}", version),
-       kVersion);
+       kVersion, database.server() ? "database" : "file");
 }
 
 void prepare(Database& database) {
-  if (version_of(database) == kVersion) return;
-  use_write_ahead_log(database);
+  if (database.version() == kVersion) return;
+  database.prepare();
   Transaction transaction(database);
-  const int64_t version = version_of(database);
+  const int64_t version = database.version();
   if (version == kVersion) return;  // another process was faster
-  Rows tables(database, "SELECT COUNT(*) FROM sqlite_master", {});
-  if (version != 0 || (tables.next() && tables.integer(0) > 0)) {
-    check_version(database);
-  }
-  for (const char* statement : kSchema) database.run(statement);
-  database.run(fmt::format("PRAGMA user_version = {}", kVersion));
+  if (version != 0 || !database.empty()) check_version(database);
+  for (const char* statement : kSchema) database.run(database.schema_text(statement));
+  if (database.server()) database.run(database.schema_text(kWorkers));
+  database.set_version(kVersion);
   transaction.commit();
 }
 
@@ -95,10 +80,11 @@ std::string reason_of(const CellRow& cell) {
 }
 
 // Earlier versions filed own data under its path, which is no name for a table.
-std::map<std::string, std::string> names_of_paths(const Database& database,
-                                                  const std::string& study) {
+std::map<std::string, std::string> names_of_paths(Database& database, const std::string& study) {
   std::vector<std::string> paths;
-  Rows rows(database, "SELECT dataset, MIN(config) FROM cell WHERE study = ? GROUP BY dataset",
+  Rows rows(database,
+            "SELECT dataset, MIN(config) FROM cell WHERE study = ? GROUP BY dataset "
+            "ORDER BY dataset",
             {study});
   while (rows.next()) {
     const std::string line = "[dataset]\nname = " + toml_string(rows.text(0)) + "\n";
@@ -125,8 +111,13 @@ RunRecord CellRow::run_record() const {
   return record_from_json(record, folder + "/summary.json");
 }
 
+bool Store::exists(const std::string& database) {
+  std::error_code ignored;
+  return is_server(database) || std::filesystem::exists(database, ignored);
+}
+
 Store::Store(const std::string& path, Open mode) {
-  if (mode != Open::create && !std::filesystem::exists(path)) {
+  if (mode != Open::create && !exists(path)) {
     fail(ErrorKind::data,
          "{}: there is no result database; 'grm study run' makes one, --db names another file",
          path);
@@ -134,13 +125,12 @@ Store::Store(const std::string& path, Open mode) {
   const Access access = mode == Open::create ? Access::create
                         : mode == Open::read ? Access::read
                                              : Access::write;
-  database_ = std::make_unique<Database>(path, access);
-  if (access == Access::read) {
+  database_ = open_database(path, access);
+  if (mode == Open::read || (mode == Open::existing && database_->server())) {
     check_version(*database_);
-    return;
+  } else {
+    prepare(*database_);
   }
-  database_->run("PRAGMA synchronous = NORMAL");
-  prepare(*database_);
 }
 
 Store::~Store() = default;
@@ -153,11 +143,11 @@ std::vector<StudyRow> Store::studies() const {
     list.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3), {}, false});
   }
   for (StudyRow& study : list) {
-    Rows states(
-        *database_,
-        "SELECT state, COUNT(*), SUM(phase = 'trial') FROM cell WHERE study = ? AND planned "
-        "GROUP BY state",
-        {study.name});
+    Rows states(*database_,
+                "SELECT state, COUNT(*), SUM(CASE phase WHEN 'trial' THEN 1 ELSE 0 END) FROM cell "
+                "WHERE study = ? AND planned = 1 "
+                "GROUP BY state",
+                {study.name});
     while (states.next()) {
       study.states[states.text(0)] = states.integer(1);
       study.tuned = study.tuned || states.integer(2) > 0;
@@ -176,14 +166,14 @@ StudyRow Store::study(const std::string& name) const {
        did_you_mean(name, known), known.empty() ? "none" : joined(known));
 }
 
-std::vector<CellRow> Store::select(const std::string& where,
-                                   const std::vector<std::string>& values) const {
+std::vector<CellRow> Store::select(const std::string& where, const std::vector<std::string>& values,
+                                   const std::string& behind) const {
   std::vector<CellRow> list;
   Rows rows(*database_,
             "SELECT id, study, phase, dataset, method, variant, trial, seed, config, state, owner, "
             "attempts, message, folder, record, environment, metric, seconds, peak_mib FROM cell "
             "WHERE " +
-                where + " ORDER BY phase DESC, position",
+                where + " ORDER BY phase DESC, position" + behind,
             as_values(values));
   while (rows.next()) {
     CellRow c;
@@ -212,14 +202,14 @@ std::vector<CellRow> Store::select(const std::string& where,
 }
 
 std::vector<CellRow> Store::cells(const std::string& study, const std::string& phase) const {
-  if (phase.empty()) return select("study = ? AND planned", {study});
-  return select("study = ? AND phase = ? AND planned", {study, phase});
+  const Scope scope(study, phase);
+  return select(scope.where, scope.values);
 }
 
 std::vector<CellRow> Store::done_like(const std::string& study, const std::string& phase) const {
-  return select(
-      "state = 'done' AND key IN (SELECT key FROM cell WHERE study = ? AND phase = ? AND planned)",
-      {study, phase});
+  const Scope scope(study, phase);
+  return select("state = 'done' AND key IN (SELECT key FROM cell WHERE " + scope.where + ")",
+                scope.values);
 }
 
 CellRow Store::cell(int64_t id) const {
@@ -258,49 +248,6 @@ std::vector<MissingRow> Store::missing(const std::string& study) const {
     add(c, "no trial: " + reason_of(c));
   }
   return list;
-}
-
-std::map<std::string, int64_t> Store::counts(const std::string& study,
-                                             const std::string& phase) const {
-  std::map<std::string, int64_t> found;
-  Rows rows(*database_,
-            "SELECT state, COUNT(*) FROM cell WHERE study = ? AND phase = ? AND planned "
-            "GROUP BY state",
-            {study, phase});
-  while (rows.next()) found[rows.text(0)] = rows.integer(1);
-  return found;
-}
-
-std::map<std::vector<std::string>, double> Store::mean_seconds(const std::string& study) const {
-  std::map<std::vector<std::string>, double> found;
-  Rows rows(*database_,
-            "SELECT dataset, method, variant, AVG(seconds) FROM cell WHERE study = ? AND "
-            "state = 'done' GROUP BY dataset, method, variant",
-            {study});
-  while (rows.next()) found[{rows.text(0), rows.text(1), rows.text(2)}] = rows.number(3);
-  return found;
-}
-
-std::map<std::vector<std::string>, double> Store::left(const std::string& study,
-                                                       const std::string& phase) const {
-  std::map<std::vector<std::string>, double> found;
-  Rows rows(*database_,
-            "SELECT dataset, method, variant, SUM((state = 'todo') + 0.5 * (state = 'running')) "
-            "FROM cell WHERE study = ? AND phase = ? AND planned AND state IN ('todo', 'running') "
-            "GROUP BY dataset, method, variant",
-            {study, phase});
-  while (rows.next()) found[{rows.text(0), rows.text(1), rows.text(2)}] = rows.number(3);
-  return found;
-}
-
-std::map<std::vector<std::string>, double> Store::peak_memory() const {
-  std::map<std::vector<std::string>, double> found;
-  Rows rows(*database_,
-            "SELECT dataset, method, MAX(peak_mib) FROM cell WHERE state = 'done' "
-            "GROUP BY dataset, method",
-            {});
-  while (rows.next()) found[{rows.text(0), rows.text(1)}] = rows.number(2);
-  return found;
 }
 
 }  // namespace grm::study

@@ -13,6 +13,7 @@
 namespace grm::study {
 
 class Database;
+struct Scope;
 
 /// One row of the result database: a run of a study, done or not.
 struct CellRow {
@@ -47,16 +48,35 @@ struct StudyRow {
   bool tuned = false;                     // has trials
 };
 
+/// Who works on cells, as the database knows it.
+struct WorkerRow {
+  std::string name, host;
+  int64_t process = 0;
+  std::string job;    // of a cluster, "" elsewhere
+  std::string study;  // "" for all
+  int64_t slots = 0;  // cells at once
+  int64_t done = 0, running = 0;
+  double seconds = 0, silent = 0, patience = 0;  // since it began, and since it was last heard of
+  bool alive = true;
+};
+
 /// `read` changes nothing and does with a disk that cannot be written.
 enum class Open { create, existing, read };
 
-/// The result database: one SQLite file that several processes may use at once.
+/// The result database: a SQLite file that several processes of one machine may use at once, or the
+/// database of a PostgreSQL server, which any number of machines may use. The name of a study or of a
+/// phase may be empty where cells are claimed or counted: all of them.
 class Store {
  public:
   /// Error(data) if there is no such file (but for Open::create) or it was made by another version.
   explicit Store(const std::string& path, Open mode = Open::existing);
   ~Store();
   Store(Store&&) noexcept;
+  /// A file that is there; a server is asked when it is opened.
+  static bool exists(const std::string& database);
+  bool server() const;
+  /// Lets a server's connection go until it is needed again.
+  void rest();
 
   std::vector<StudyRow> studies() const;
   /// Error(config) with a suggestion if there is none of this name.
@@ -90,6 +110,22 @@ class Store {
   std::optional<CellRow> claim(const std::string& study, const std::string& phase,
                                const std::string& owner,
                                const std::function<bool(const CellRow&)>& fits);
+  /// The name of a worker, under which it claims. On a server it must beat() within every `patience`
+  /// seconds, or its cells are given back; so are those of the former run of its `job`.
+  std::string join(const std::string& study, const std::string& job, int slots, double patience);
+  /// False: it was silent for too long, and has lost its cells and its name.
+  bool beat(const std::string& worker, int64_t done);
+  void leave(const std::string& worker);
+  /// What a worker's child process of this identity is called as an owner.
+  std::string child_name(const std::string& parent, const std::string& identity) const;
+  /// What claim() does first: frees the cells of dead owners, copies what is done in other studies.
+  void sweep(const std::string& study, const std::string& phase);
+  std::vector<WorkerRow> workers() const;
+  /// Cells that are neither to do nor running, in the order in which they ended.
+  std::vector<int64_t> ended(const std::string& study, const std::string& phase) const;
+  /// When the last cells ended, latest first.
+  std::vector<std::string> ends(const std::string& study, size_t most) const;
+
   /// The following change a cell only while `owner` has it; they return whether it had.
   bool hand_over(int64_t id, const std::string& owner, const std::string& new_owner);
   bool finish(int64_t id, const std::string& owner, const CellResult& result);
@@ -98,6 +134,8 @@ class Store {
 
   /// Gives the free cells that need the same data as this one without data the same verdict.
   void spread_no_data(int64_t id);
+  /// A cell whose data is not on this machine, but may be on others.
+  void leave_to_others(int64_t id);
 
   /// Cells by state.
   std::map<std::string, int64_t> counts(const std::string& study, const std::string& phase) const;
@@ -112,12 +150,20 @@ class Store {
   bool finished(const std::string& config) const;
 
  private:
-  std::vector<CellRow> select(const std::string& where,
-                              const std::vector<std::string>& values) const;
-  void reuse(const std::string& study, const std::string& phase);
+  std::vector<CellRow> select(const std::string& where, const std::vector<std::string>& values,
+                              const std::string& behind = "") const;
+  std::map<std::vector<std::string>, double> numbers_of(
+      const std::string& columns, const std::string& number, const std::string& where,
+      const std::vector<std::string>& values) const;
+  std::vector<std::string> plan_now(const StudySpec& spec, const std::string& phase,
+                                    const std::vector<PlannedCell>& cells);
+  void spread_now(const CellRow& from);
+  void reuse(const Scope& scope);
+  bool hold(const CellRow& cell);
+  std::string not_elsewhere() const;
   void free_dead();
   std::unique_ptr<Database> database_;
-  std::string distrusted_;  // ids, with commas
+  std::string distrusted_ = "0";  // ids, with commas; no cell is 0, and a list is never empty
 };
 
 }  // namespace grm::study

@@ -6,10 +6,10 @@
 
 #include "core/clock.h"
 #include "core/files.h"
-#include "core/system/process.h"
 #include "grm/core/error.h"
 #include "study/database.h"
 #include "study/store.h"
+#include "study/store_scope.h"
 #include "train/recorded_config.h"
 
 namespace grm::study {
@@ -20,18 +20,25 @@ constexpr const char* kFresh =
     "state = 'todo', owner = '', attempts = 0, message = '', folder = '', record = '', "
     "environment = '', metric = '', seconds = 0, peak_mib = 0, started = '', finished = ''";
 
+constexpr size_t kPage = 64;  // cells that are looked at in one go
+
 }  // namespace
 
 std::vector<std::string> Store::plan(const StudySpec& spec, const std::string& phase,
                                      const std::vector<PlannedCell>& cells) {
-  Transaction transaction(*database_);
+  return atomically(*database_, Writers::one, [&] { return plan_now(spec, phase, cells); });
+}
+
+std::vector<std::string> Store::plan_now(const StudySpec& spec, const std::string& phase,
+                                         const std::vector<PlannedCell>& cells) {
   const std::string now = timestamp();
   database_->run(
       "INSERT INTO study (name, about, spec, created) VALUES (?, ?, ?, ?) "
       "ON CONFLICT (name) DO UPDATE SET about = excluded.about, spec = excluded.spec",
       {spec.name, spec.about, spec.text, now});
   std::set<int64_t> before;
-  for (const CellRow& cell : select("study = ? AND phase = ? AND planned", {spec.name, phase})) {
+  for (const CellRow& cell :
+       select("study = ? AND phase = ? AND planned = 1", {spec.name, phase})) {
     before.insert(cell.id);
   }
   database_->run("UPDATE cell SET planned = 0 WHERE study = ? AND phase = ?", {spec.name, phase});
@@ -59,7 +66,6 @@ std::vector<std::string> Store::plan(const StudySpec& spec, const std::string& p
     database_->run(fmt::format("UPDATE cell SET config = ?, key = ?, {} WHERE id = ?", kFresh),
                    {cell.config, key, id});
   }
-  transaction.commit();
   std::vector<std::string> lines;
   if (changed > 0) {
     lines.push_back(
@@ -73,27 +79,27 @@ std::vector<std::string> Store::plan(const StudySpec& spec, const std::string& p
 }
 
 void Store::reopen(const std::string& study, const std::string& phase, bool retry_failed) {
-  database_->run(std::string("UPDATE cell SET state = 'todo', message = '' WHERE study = ? AND "
-                             "phase = ? AND planned AND ") +
-                     (retry_failed ? "state IN ('no_data', 'failed')" : "state = 'no_data'"),
-                 {study, phase});
+  const std::string which = retry_failed ? "state IN ('no_data', 'failed')" : "state = 'no_data'";
+  atomically(*database_, Writers::one, [&] {
+    return database_->run(
+        "UPDATE cell SET state = 'todo', message = '' WHERE study = ? AND phase = ? AND planned = "
+        "1 "
+        "AND " +
+            which,
+        {study, phase});
+  });
 }
 
 void Store::distrust(const std::vector<int64_t>& anew, const std::vector<int64_t>& others) {
-  distrusted_ = fmt::format("{}", fmt::join(others, ", "));
+  for (const int64_t id : others) distrusted_ += fmt::format(", {}", id);
   if (anew.empty()) return;
-  database_->run(fmt::format("UPDATE cell SET {} WHERE state = 'done' AND id IN ({})", kFresh,
-                             fmt::join(anew, ", ")));
+  atomically(*database_, Writers::one, [&] {
+    return database_->run(fmt::format("UPDATE cell SET {} WHERE state = 'done' AND id IN ({})",
+                                      kFresh, fmt::join(anew, ", ")));
+  });
 }
 
-void Store::free_dead() {
-  for (const CellRow& cell : select("state = 'running'", {})) {
-    if (is_alive(cell.owner)) continue;
-    database_->run("UPDATE cell SET state = 'todo', owner = '' WHERE id = ?", {cell.id});
-  }
-}
-
-void Store::reuse(const std::string& study, const std::string& phase) {
+void Store::reuse(const Scope& scope) {
   const std::string usable = fmt::format(
       "FROM cell o WHERE o.key = cell.key AND o.state = 'done' AND o.id NOT IN ({})", distrusted_);
   database_->run(
@@ -101,36 +107,58 @@ void Store::reuse(const std::string& study, const std::string& phase) {
           "UPDATE cell SET (state, message, folder, record, environment, metric, seconds, "
           "peak_mib, finished) = (SELECT 'done', 'the same run as in study ' || o.study, o.folder, "
           "o.record, o.environment, o.metric, o.seconds, o.peak_mib, o.finished {0} "
-          "ORDER BY o.id LIMIT 1) WHERE study = ? AND phase = ? AND planned AND state = 'todo' "
-          "AND EXISTS (SELECT 1 {0})",
-          usable),
-      {study, phase});
+          "ORDER BY o.id LIMIT 1) WHERE {1} AND state = 'todo' AND EXISTS (SELECT 1 {0})",
+          usable, scope.where),
+      scope.bound());
+}
+
+// Whether the cell is still free, and from now on held: on a server others may be taking it, or another
+// one of its configuration, at this very moment.
+bool Store::hold(const CellRow& cell) {
+  if (!database_->try_lock(sha256(cell.config))) return false;
+  Rows rows(*database_,
+            "SELECT id FROM cell WHERE id = ? AND state = 'todo' AND " + not_elsewhere() +
+                database_->skip_locked(),
+            {cell.id});
+  return rows.next();
+}
+
+// A configuration that others run is waited for, one that they have done will be copied.
+std::string Store::not_elsewhere() const {
+  return fmt::format(
+      "NOT EXISTS (SELECT 1 FROM cell o WHERE o.key = cell.key AND (o.state = 'running' OR "
+      "(o.state = 'done' AND o.id NOT IN ({}))))",
+      distrusted_);
 }
 
 std::optional<CellRow> Store::claim(const std::string& study, const std::string& phase,
                                     const std::string& owner,
                                     const std::function<bool(const CellRow&)>& fits) {
-  Transaction transaction(*database_);
-  free_dead();
-  reuse(study, phase);
-  std::optional<CellRow> taken;
-  for (CellRow& cell :
-       select("study = ? AND phase = ? AND planned AND state = 'todo' AND NOT EXISTS (SELECT 1 "
-              "FROM cell o WHERE o.key = cell.key AND o.state = 'running')",
-              {study, phase})) {
-    if (!fits(cell)) continue;
-    database_->run(
-        "UPDATE cell SET state = 'running', owner = ?, attempts = attempts + 1, message = '', "
-        "started = ? WHERE id = ?",
-        {owner, timestamp(), cell.id});
-    cell.state = "running";
-    cell.owner = owner;
-    ++cell.attempts;
-    taken = std::move(cell);
-    break;
-  }
-  transaction.commit();
-  return taken;
+  return atomically(*database_, Writers::many, [&]() -> std::optional<CellRow> {
+    const Scope scope(study, phase);
+    // On a server one of those who ask does this for all.
+    if (database_->try_lock(kOneWriter)) {
+      free_dead();
+      reuse(scope);
+    }
+    for (size_t from = 0;; from += kPage) {
+      std::vector<CellRow> page =
+          select(scope.where + " AND state = 'todo' AND " + not_elsewhere(), scope.values,
+                 fmt::format(" LIMIT {} OFFSET {}", kPage, from));
+      for (CellRow& cell : page) {
+        if (!fits(cell) || !hold(cell)) continue;
+        database_->run(
+            "UPDATE cell SET state = 'running', owner = ?, attempts = attempts + 1, message = '', "
+            "started = ? WHERE id = ?",
+            {owner, timestamp(), cell.id});
+        cell.state = "running";
+        cell.owner = owner;
+        ++cell.attempts;
+        return std::move(cell);
+      }
+      if (page.size() < kPage) return std::nullopt;
+    }
+  });
 }
 
 bool Store::hand_over(int64_t id, const std::string& owner, const std::string& new_owner) {
@@ -157,16 +185,25 @@ bool Store::give_up(int64_t id, const std::string& owner, const std::string& sta
 }
 
 void Store::spread_no_data(int64_t id) {
-  Transaction transaction(*database_);
-  const CellRow from = cell(id);
-  for (const CellRow& other : select("study = ? AND phase = ? AND dataset = ? AND planned AND "
+  atomically(*database_, Writers::one, [&] {
+    spread_now(cell(id));
+    return true;
+  });
+}
+
+void Store::spread_now(const CellRow& from) {
+  for (const CellRow& other : select("study = ? AND phase = ? AND dataset = ? AND planned = 1 AND "
                                      "state = 'todo'",
                                      {from.study, from.phase, from.dataset})) {
     if (dataset_part(other.config) != dataset_part(from.config)) continue;
     database_->run("UPDATE cell SET state = 'no_data', message = ? WHERE id = ?",
                    {from.message, other.id});
   }
-  transaction.commit();
+}
+
+void Store::leave_to_others(int64_t id) {
+  database_->run("UPDATE cell SET state = 'todo', message = '' WHERE id = ? AND state = 'no_data'",
+                 {id});
 }
 
 bool Store::finished(const std::string& config) const {

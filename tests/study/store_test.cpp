@@ -1,6 +1,4 @@
 // The result database: who gets a cell, what becomes of it, and that nothing is done twice.
-#include "study/store.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,60 +7,14 @@
 #include <fstream>
 #include <set>
 
+#include "study/store_fixture.h"
 #include "support/expect_error.h"
-#include "support/temp_folder.h"
 
-namespace grm::study {
+namespace grm::study::store_tests {
 namespace {
 
 using test::error_of;
 using testing::HasSubstr;
-
-StudySpec study_named(const std::string& name) {
-  StudySpec spec;
-  spec.name = name;
-  return spec;
-}
-
-std::vector<PlannedCell> cells(int64_t count, const std::string& mark = "") {
-  std::vector<PlannedCell> list;
-  for (int64_t seed = 0; seed < count; ++seed) {
-    list.push_back({"sbm", "erm", "", 0, seed, mark + "config of seed " + std::to_string(seed)});
-  }
-  return list;
-}
-
-const auto kAnyFits = [](const CellRow&) { return true; };
-
-CellResult result(const std::string& folder, double validation = 50) {
-  RunRecord record;
-  record.chosen["val"] = {3, validation, {{"T1", 40.5}}};
-  CellResult r;
-  r.folder = folder;
-  r.record = to_json_text(record);
-  r.environment = "{}";
-  r.metric = "accuracy";
-  r.seconds = 2;
-  r.peak_mib = 300;
-  return r;
-}
-
-// An owner that lives as long as this test.
-std::string self() {
-  std::ifstream boot("/proc/sys/kernel/random/boot_id"), stat("/proc/self/stat");
-  std::string id, field;
-  boot >> id;
-  std::vector<std::string> fields;
-  while (stat >> field) fields.push_back(field);
-  return id + "/" + std::to_string(getpid()) + "/" + fields.at(21);
-}
-
-class StoreTest : public testing::Test {
- protected:
-  test::TempFolder folder_;
-  std::string path_ = folder_.file("results.db");
-  Store store_{path_, Open::create};
-};
 
 // Earlier versions filed own data under its path. Its folders need not be there any more.
 TEST_F(StoreTest, Trust01NamesOwnDataOfEarlierVersionsHasNamesAndIsNotRunAgain) {
@@ -72,8 +24,8 @@ TEST_F(StoreTest, Trust01NamesOwnDataOfEarlierVersionsHasNamesAndIsNotRunAgain) 
   store_.plan(study_named("s"), "run",
               {cell("./gone/a", "./gone/a"), cell("./gone/1", "./gone/1"), cell("/x/a", "/x/a")});
   for (int k = 0; k < 2; ++k) {
-    const std::optional<CellRow> taken = store_.claim("s", "run", self(), kAnyFits);
-    ASSERT_TRUE(taken && store_.finish(taken->id, self(), result("runs/" + std::to_string(k))));
+    const std::optional<CellRow> taken = store_.claim("s", "run", me_, kAnyFits);
+    ASSERT_TRUE(taken && store_.finish(taken->id, me_, result("runs/" + std::to_string(k))));
   }
   const std::vector<ResultRow> done = store_.results("s", "run");
   ASSERT_EQ(done.size(), 2u);
@@ -82,7 +34,7 @@ TEST_F(StoreTest, Trust01NamesOwnDataOfEarlierVersionsHasNamesAndIsNotRunAgain) 
   EXPECT_EQ(store_.missing("s").at(0).dataset, "a (x/a)");
 
   store_.plan(study_named("s"), "run", {cell("payments", "./gone/a"), cell("loans", "./gone/1")});
-  EXPECT_FALSE(store_.claim("s", "run", self(), kAnyFits));
+  EXPECT_FALSE(store_.claim("s", "run", me_, kAnyFits));
   const std::vector<ResultRow> again = store_.results("s", "run");
   ASSERT_EQ(again.size(), 2u);
   EXPECT_EQ(again[0].dataset, "payments");
@@ -91,12 +43,12 @@ TEST_F(StoreTest, Trust01NamesOwnDataOfEarlierVersionsHasNamesAndIsNotRunAgain) 
 
 TEST_F(StoreTest, CellsAreHandedOutInTheOrderOfTheStudyAndFinishedByTheirOwnerOnly) {
   store_.plan(study_named("s"), "run", cells(2));
-  const std::optional<CellRow> first = store_.claim("s", "run", self(), kAnyFits);
+  const std::optional<CellRow> first = store_.claim("s", "run", me_, kAnyFits);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->seed, 0);
   EXPECT_FALSE(store_.finish(first->id, "someone else", result("runs/0")));
-  EXPECT_TRUE(store_.hand_over(first->id, self(), "child"));
-  EXPECT_FALSE(store_.finish(first->id, self(), result("runs/0")));
+  EXPECT_TRUE(store_.hand_over(first->id, me_, "child"));
+  EXPECT_FALSE(store_.finish(first->id, me_, result("runs/0")));
   EXPECT_TRUE(store_.finish(first->id, "child", result("runs/0")));
   EXPECT_FALSE(store_.finish(first->id, "child", result("runs/again")));
 
@@ -115,11 +67,10 @@ TEST_F(StoreTest, CellsAreHandedOutInTheOrderOfTheStudyAndFinishedByTheirOwnerOn
 
 TEST_F(StoreTest, TheFirstCellThatFitsIsTaken) {
   store_.plan(study_named("s"), "run", cells(3));
-  const auto cell =
-      store_.claim("s", "run", self(), [](const CellRow& row) { return row.seed == 1; });
+  const auto cell = store_.claim("s", "run", me_, [](const CellRow& row) { return row.seed == 1; });
   ASSERT_TRUE(cell);
   EXPECT_EQ(cell->seed, 1);
-  EXPECT_FALSE(store_.claim("s", "run", self(), [](const CellRow&) { return false; }));
+  EXPECT_FALSE(store_.claim("s", "run", me_, [](const CellRow&) { return false; }));
 }
 
 TEST_F(StoreTest, ProcessesThatClaimAtOnceNeverGetTheSameCell) {
@@ -132,9 +83,10 @@ TEST_F(StoreTest, ProcessesThatClaimAtOnceNeverGetTheSameCell) {
       Store own(path_);
       std::ofstream log(folder_.file("claims." + std::to_string(k)));
       std::vector<int64_t> ids;
-      while (const auto cell = own.claim("s", "run", self(), kAnyFits)) {
+      const std::string me = join(own);
+      while (const auto cell = own.claim("s", "run", me, kAnyFits)) {
         ids.push_back(cell->id);
-        own.finish(cell->id, self(), result("runs/" + std::to_string(cell->seed)));
+        own.finish(cell->id, me, result("runs/" + std::to_string(cell->seed)));
       }
       for (const int64_t id : ids) log << id << "\n";
       log.close();
@@ -160,9 +112,10 @@ TEST_F(StoreTest, ProcessesThatClaimAtOnceNeverGetTheSameCell) {
 TEST_F(StoreTest, TwoStudiesWriteAtOnce) {
   const auto write = [&](const std::string& name) {
     Store own(path_);
+    const std::string me = join(own);
     own.plan(study_named(name), "run", cells(30, name));
-    while (const auto cell = own.claim(name, "run", self(), kAnyFits)) {
-      own.finish(cell->id, self(), result("runs/" + name));
+    while (const auto cell = own.claim(name, "run", me, kAnyFits)) {
+      own.finish(cell->id, me, result("runs/" + name));
     }
   };
   const pid_t child = fork();
@@ -179,6 +132,7 @@ TEST_F(StoreTest, TwoStudiesWriteAtOnce) {
 }
 
 TEST_F(StoreTest, ACellOfADeadProcessIsFreeAgainEvenIfItsNumberIsReused) {
+  if (store_.server()) GTEST_SKIP() << "a server does not go by process numbers";
   store_.plan(study_named("s"), "run", cells(1));
   // The child ends without a word and stays a zombie until it is waited for.
   const pid_t child = fork();
@@ -190,11 +144,11 @@ TEST_F(StoreTest, ACellOfADeadProcessIsFreeAgainEvenIfItsNumberIsReused) {
   siginfo_t info;
   waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   EXPECT_EQ(store_.cells("s")[0].state, "running");
-  std::optional<CellRow> cell = store_.claim("s", "run", self(), kAnyFits);
+  std::optional<CellRow> cell = store_.claim("s", "run", me_, kAnyFits);
   ASSERT_TRUE(cell) << "a zombie keeps its cell";
   EXPECT_EQ(cell->attempts, 2);
   waitpid(child, nullptr, 0);
-  EXPECT_FALSE(store_.claim("s", "run", self(), kAnyFits)) << "a living owner lost its cell";
+  EXPECT_FALSE(store_.claim("s", "run", me_, kAnyFits)) << "a living owner lost its cell";
 
   // This very process's number, but started at another time, or before the last boot.
   const std::string me = self();
@@ -209,27 +163,27 @@ TEST_F(StoreTest, ACellOfADeadProcessIsFreeAgainEvenIfItsNumberIsReused) {
 TEST_F(StoreTest, ARunThatAnotherStudyHasDoneIsCopiedAndOneThatItIsDoingIsWaitedFor) {
   store_.plan(study_named("a"), "run", cells(2));
   store_.plan(study_named("b"), "run", cells(2));
-  const auto first = store_.claim("a", "run", self(), kAnyFits);
-  store_.finish(first->id, self(), result("runs/0", 71));
-  const auto second = store_.claim("a", "run", self(), kAnyFits);
+  const auto first = store_.claim("a", "run", me_, kAnyFits);
+  store_.finish(first->id, me_, result("runs/0", 71));
+  const auto second = store_.claim("a", "run", me_, kAnyFits);
   ASSERT_TRUE(second);
-  EXPECT_FALSE(store_.claim("b", "run", self(), kAnyFits)) << "one is done, one is running";
+  EXPECT_FALSE(store_.claim("b", "run", me_, kAnyFits)) << "one is done, one is running";
   const std::vector<ResultRow> copied = store_.results("b", "run");
   ASSERT_EQ(copied.size(), 1u);
   EXPECT_EQ(copied[0].record.chosen.at("val").validation, 71);
   EXPECT_EQ(copied[0].record.folder, "runs/0");
   EXPECT_TRUE(store_.finished("config of seed 0"));
   EXPECT_FALSE(store_.finished("config of seed 1"));
-  store_.give_up(second->id, self(), "failed", "no luck");
-  const auto again = store_.claim("b", "run", self(), kAnyFits);
+  store_.give_up(second->id, me_, "failed", "no luck");
+  const auto again = store_.claim("b", "run", me_, kAnyFits);
   ASSERT_TRUE(again) << "a failure elsewhere is no result";
   EXPECT_EQ(again->seed, 1);
 }
 
 TEST_F(StoreTest, AChangedSpecificationStartsChangedCellsAnewAndSetsOthersAside) {
   EXPECT_TRUE(store_.plan(study_named("s"), "run", cells(3)).empty());
-  while (const auto cell = store_.claim("s", "run", self(), kAnyFits)) {
-    store_.finish(cell->id, self(), result("runs/" + std::to_string(cell->seed)));
+  while (const auto cell = store_.claim("s", "run", me_, kAnyFits)) {
+    store_.finish(cell->id, me_, result("runs/" + std::to_string(cell->seed)));
   }
   std::vector<PlannedCell> changed = cells(2);
   changed[1].config = "another";
@@ -254,10 +208,10 @@ TEST_F(StoreTest, CellsWithoutDataAndFailedOnesWaitForTheNextRun) {
         "[dataset]\nname = " + std::string(k < 3 ? "x" : "y") + "\n[method]\n" + std::to_string(k);
   }
   store_.plan(study_named("s"), "run", list);
-  auto cell = store_.claim("s", "run", self(), kAnyFits);
-  store_.give_up(cell->id, self(), "failed", "boom");
-  cell = store_.claim("s", "run", self(), kAnyFits);
-  store_.give_up(cell->id, self(), "no_data", "x.npz:\nmissing");
+  auto cell = store_.claim("s", "run", me_, kAnyFits);
+  store_.give_up(cell->id, me_, "failed", "boom");
+  cell = store_.claim("s", "run", me_, kAnyFits);
+  store_.give_up(cell->id, me_, "no_data", "x.npz:\nmissing");
   store_.spread_no_data(cell->id);
   EXPECT_EQ(store_.counts("s", "run"),
             (std::map<std::string, int64_t>{{"failed", 1}, {"no_data", 2}, {"todo", 1}}));
@@ -270,6 +224,7 @@ TEST_F(StoreTest, CellsWithoutDataAndFailedOnesWaitForTheNextRun) {
 }
 
 TEST_F(StoreTest, OtherFilesAndOtherVersionsAreRefused) {
+  if (store_.server()) GTEST_SKIP() << "about files";
   EXPECT_THAT(error_of(ErrorKind::data, [&] { Store(folder_.file("none.db")); }),
               HasSubstr("there is no result database"));
   folder_.write("text.db", std::string(8192, 'x'));
@@ -286,4 +241,4 @@ TEST_F(StoreTest, OtherFilesAndOtherVersionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace grm::study
+}  // namespace grm::study::store_tests
