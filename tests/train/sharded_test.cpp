@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include <atomic>
+#include <cmath>
 #include <cstring>
 
+#include "core/files.h"
 #include "grm/train/config.h"
 #include "methods/graph/batches.h"
+#include "nn/recorded_step.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 #include "support/world.h"
