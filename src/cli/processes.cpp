@@ -83,7 +83,7 @@ Processes::Processes(const ProcessFlags& flags, const Common& common)
   };
   if (launch.port == 0) options.on_listen = [this](int port) { start_others(port); };
   group_ = dist::join(launch, options);
-  log_info("rank {} of {} processes, {} thread{} each", launch.rank, launch.world, grm::threads(),
+  log_info("{} processes, {} thread{} each", launch.world, grm::threads(),
            grm::threads() == 1 ? "" : "s");
 }
 

@@ -166,7 +166,7 @@ class GlooGroup final : public Group {
   }
 
   // It counts whole seconds, and a store that is to come may take some.
-  milliseconds store_timeout() const { return in_milliseconds(std::max(5.0, options_.timeout)); }
+  milliseconds store_timeout() const { return in_milliseconds(std::max(5.0, options_.patience)); }
 
   // One more connection to the store.
   Store connected() const {
@@ -178,7 +178,7 @@ class GlooGroup final : public Group {
   }
 
   void connect() {
-    const auto gloo = ProcessGroupGloo::Options::create(in_milliseconds(options_.timeout));
+    const auto gloo = ProcessGroupGloo::Options::create(in_milliseconds(options_.patience));
     gloo->devices = {ProcessGroupGloo::createDeviceForHostname(address_towards(launch_.address))};
     try {
       const auto group = c10::make_intrusive<PatientGloo>(keys(store_), rank(), world(), gloo);
@@ -222,9 +222,9 @@ class GlooGroup final : public Group {
       const Stopwatch watch;
       for (int r = 0; r < world(); ++r) {
         while (!store->check({key(r)})) {
-          if (watch.seconds() > options_.timeout) {
+          if (watch.seconds() > options_.patience) {
             fail(ErrorKind::device, "rank {} of {} has not come within {:.0f} s", r, world(),
-                 options_.timeout);
+                 options_.patience);
           }
           std::this_thread::sleep_for(milliseconds(10));
         }

@@ -52,7 +52,8 @@ void check_same_setting(dist::Group& group, const Task& task, bool resumes) {
   const std::string of_first = group.text_of_first(own);
   const std::string origin = "the environment of rank 0";
   std::string list;
-  for (const std::string& each : other_arithmetic(of_first, 1, origin)) {
+  // As a run that went on from its first epoch would see it.
+  for (const std::string& each : other_arithmetic(of_first, 2, origin)) {
     list += (list.empty() ? "" : "; ") + each;
   }
   const std::vector<DataChange> changes =

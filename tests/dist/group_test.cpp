@@ -143,7 +143,7 @@ TEST(Loss, MissesWhoNeverComes) {
   launch.world = 2;
   launch.address = "127.0.0.1";
   dist::JoinOptions options;
-  options.timeout = 0.5;
+  options.patience = 0.5;
   try {
     dist::join(launch, options);
     FAIL() << "a world of two with one member";
