@@ -21,7 +21,7 @@ ShardedSum::ShardedSum(Group& group, int64_t shards) : group_(group) {
 }
 
 void ShardedSum::add(const torch::Tensor& numbers) {
-  const Stage stage("communicate");
+  const Stage stage(kCommunicate);
   const at::NoGradGuard no_grad;
   const int64_t world = group_.world();
   ensure(numbers.dim() == 1, "ShardedSum: one row of numbers");
@@ -38,7 +38,7 @@ void ShardedSum::add(const torch::Tensor& numbers) {
 }
 
 torch::Tensor ShardedSum::total() {
-  const Stage stage("communicate");
+  const Stage stage(kCommunicate);
   const at::NoGradGuard no_grad;
   torch::Tensor sum = sum_;
   if (group_.world() > 1) {

@@ -7,6 +7,9 @@
 
 namespace grm::dist {
 
+/// The stage (core/stages.h) of packing, sending and summing, and of waiting for other processes.
+inline constexpr char kCommunicate[] = "communicate";
+
 /// The sum of what each shard of a step contributes, taken in the order of the shards: whoever
 /// computes them, its bits are the same. Rank r computes the shards first() .. first() + count() - 1.
 /// What a shard contributes travels while the next one is computed: every rank sums a part of the

@@ -37,7 +37,7 @@ void ShardedSteps::run(const When& when, const StepRecorder::Body& body) {
 // it was before the shard.
 torch::Tensor ShardedSteps::contribution(const std::vector<torch::Tensor>& before,
                                          double share) const {
-  const Stage stage("communicate");
+  const Stage stage(dist::kCommunicate);
   const at::NoGradGuard no_grad;
   const auto like = torch::dtype(set_.dtype()).device(set_.device());
   std::vector<torch::Tensor> parts;
@@ -63,7 +63,7 @@ torch::Tensor ShardedSteps::contribution(const std::vector<torch::Tensor>& befor
 
 void ShardedSteps::take(const torch::Tensor& total, const std::vector<torch::Tensor>& before,
                         const std::vector<torch::Tensor>& kept) {
-  const Stage stage("communicate");
+  const Stage stage(dist::kCommunicate);
   const at::NoGradGuard no_grad;
   const torch::Tensor all = total.to(set_.device());
   const auto count = static_cast<int64_t>(set_.parameters().size());

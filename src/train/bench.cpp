@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "core/clock.h"
-#include "dist/group.h"
+#include "dist/sharded_sum.h"
 #include "grm/graph/device.h"
 #include "train/evaluate.h"
 #include "train/same_run.h"
@@ -230,7 +230,7 @@ std::optional<double> BenchReport::share_of_copy() const {
 
 double BenchReport::communication_share() const {
   for (const StageTime& stage : stages) {
-    if (stage.name == "communicate") return stage.seconds / std::max(1e-12, staged_seconds);
+    if (stage.name == dist::kCommunicate) return stage.seconds / std::max(1e-12, staged_seconds);
   }
   return 0.0;
 }
