@@ -80,6 +80,17 @@ if(NOT HTTPLIB_LIBRARY)
   message(STATUS "cpp-httplib was not found: grm serve and grm ui are left out")
 endif()
 
+# For training on several processes: c10d with Gloo. The headers of Gloo must be those of this libtorch;
+# Debian has them in a package of their own (libgloo-dev), beside the others.
+find_path(C10D_INCLUDE torch/csrc/distributed/c10d/ProcessGroupGloo.hpp HINTS ${TORCH_INCLUDE_DIRS})
+find_library(GLOO_LIBRARY gloo)
+set(GRM_WITH_GLOO OFF)
+if(GLOO_LIBRARY AND EXISTS "${C10D_INCLUDE}/gloo/rendezvous/store.h")
+  set(GRM_WITH_GLOO ON)
+else()
+  message(STATUS "Gloo of libtorch was not found: training runs in one process")
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env

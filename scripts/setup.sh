@@ -46,6 +46,7 @@ case "${1:-}" in
       'module|selenium|python3-selenium|python3-selenium|' 'tool|node|nodejs|nodejs|node' 'tool|clang++|clang|clang|llvm'
       'tool|clang-format|clang-format|clang-tools-extra|clang-format'
       'file|/usr/lib/llvm*/lib/clang/*/lib/linux/*fuzzer*|libclang-rt-dev|compiler-rt|llvm'
+      'header|gloo/config.h|libgloo-dev|gloo-devel|' 'tool|mpirun|openmpi-bin|openmpi|open-mpi'
       'header|benchmark/benchmark.h|libbenchmark-dev|google-benchmark-devel|google-benchmark'
       'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
       'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'

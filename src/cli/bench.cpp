@@ -9,6 +9,7 @@
 #include "cli/bench_peers.h"
 #include "cli/checks.h"
 #include "cli/cli.h"
+#include "cli/processes.h"
 #include "cli/run_flags.h"
 #include "grm/core/threads.h"
 #include "grm/graph/device.h"
@@ -57,6 +58,9 @@ ordered_json to_json(const BenchReport& r, const RunConfig& config, const Task& 
       {"preset", config.method.preset()},
       {"device", describe_device(compute_device())},
       {"threads", grm::threads()},
+      {"processes", r.processes},
+      {"shards", config.train.shards},
+      {"communication_share", r.communication_share()},
       {"grm", GRM_VERSION " (" GRM_GIT_ID ")"},
       {"data_hashes", task.hashes},
       {"sgemm_gflops", r.sgemm_gflops},
@@ -123,6 +127,11 @@ void print_report(const BenchReport& r, const RunConfig& config, const Task& tas
   std::vector<Table::Row>& rows = table.rows;
   rows.push_back(
       {"epoch (median of " + std::to_string(r.epochs) + ")", milliseconds(r.seconds_per_epoch)});
+  if (config.train.shards > 1) {
+    rows.push_back(
+        {fmt::format("communication, {} processes of {} threads", r.processes, grm::threads()),
+         percent(r.communication_share())});
+  }
   rows.push_back({"target", fmt::format("{:.3f} us", r.seconds_per_epoch * 1e6 /
                                                          std::max(1.0, r.targets_per_epoch))});
   rows.push_back({"set-up before the first epoch", fmt::format("{:.2f} s", r.setup_seconds)});
@@ -176,9 +185,11 @@ void print_peers(const BenchReport& r, const ordered_json& peers) {
   print_table(table);
 }
 
-int bench(const RunFlags& flags, int64_t epochs, bool evaluates, bool peers, const Common& common) {
+int bench(const RunFlags& flags, int64_t epochs, bool evaluates, bool peers, const Common& common,
+          const Processes& processes) {
   watch_interrupt("\ngrm: stopping after this epoch\n");
-  const RunConfig config = make_config(flags, flags.method, common.device);
+  RunConfig config = make_config(flags, flags.method, common.device);
+  choose_shards(config, processes);
   common.use_device(config.train.device);
   const Task task = load_within_memory(config.dataset, common.data_context());
   BenchOptions options;
@@ -186,9 +197,11 @@ int bench(const RunFlags& flags, int64_t epochs, bool evaluates, bool peers, con
   options.evaluate = evaluates;
   options.seed = config.train.first_seed;
   options.interrupted = interrupted;
-  if (!common.quiet)
+  options.group = processes.group();
+  if (!common.quiet && processes.first())
     options.say = [](const std::string& line) { say("grm bench: " + line + "\n"); };
   const BenchReport report = run_bench(config, task, options);
+  if (!processes.first()) return 0;
   ordered_json others;
   if (peers) {
     if (options.say) options.say("the same with PyTorch Geometric");
@@ -219,6 +232,8 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
   verb->add_option("--epochs", *epochs, "measured epochs (default: about 20 s of them)")
       ->check(whole_number(1));
   verb->add_flag("--no-evaluation", *skip, "do not time a pass over validation and test domains");
+  auto processes = std::make_shared<ProcessFlags>();
+  add_process_flags(*verb, *processes);
   auto peers = std::make_shared<bool>(false);
   verb->add_flag(
       "--peers", *peers,
@@ -232,9 +247,13 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
       "  grm bench --dataset scale --set dataset.nodes=1000000 --set method.encoder_input=raw\n"
       "  grm bench --dataset cora --method grm --no-evaluation  (add --device cuda for a GPU)\n"
       "  grm bench --method erm --set method.backbone=sage --threads 1\n"
-      "  grm bench --dataset twitch --method erm --peers  (beside PyTorch Geometric)");
+      "  grm bench --dataset twitch --method erm --peers  (beside PyTorch Geometric)\n"
+      "  grm bench --dataset spmotif --method erm --processes 2  (share of communication)");
   verb->callback([=, &common, &action] {
-    action = [=, &common] { return bench(*flags, *epochs, !*skip, *peers, common); };
+    action = [=, &common] {
+      Processes together(*processes, common);
+      return together.run([&] { return bench(*flags, *epochs, !*skip, *peers, common, together); });
+    };
   });
 }
 

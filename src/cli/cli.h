@@ -84,6 +84,16 @@ std::string duration_text(double seconds);
 /// Talk on stderr. Unlike fmt::print it never throws: nobody listening is no reason to stop.
 void say(const std::string& text);
 
+/// This process is one of several and not their first: messages go to its file alone, errors say its
+/// rank.
+void talk_as(int rank);
+/// "rank 1: " of a process that talks as that, else nothing.
+std::string speaker();
+/// One JSON object for an error, unless another process of several prints it.
+void print_error_json(const char* kind, const std::string& message);
+/// Says why and ends the process at once, from any thread.
+[[noreturn]] void end_process(const std::string& why, const char* kind, bool json, int code);
+
 /// Messages also go to this file from now on; an empty path ends that.
 void log_to(const std::string& path);
 

@@ -22,6 +22,35 @@
 namespace grm::cli {
 namespace {
 std::ofstream g_log_file;  // log.txt of the run in progress
+int g_rank = 0;
+
+void write_log_line(LogLevel level, const std::string& text) {
+  if (!g_log_file.is_open()) return;
+  g_log_file << timestamp() << (level == LogLevel::warning ? " warning: " : " ") << text
+             << std::endl;
+}
+
+}  // namespace
+
+void talk_as(int rank) {
+  g_rank = rank;
+}
+
+std::string speaker() {
+  return g_rank == 0 ? "" : fmt::format("rank {}: ", g_rank);
+}
+
+void print_error_json(const char* kind, const std::string& message) {
+  if (g_rank == 0) print_json({{"error", {{"kind", kind}, {"message", message}}}});
+}
+
+void end_process(const std::string& why, const char* kind, bool json, int code) {
+  const std::string text = terminal_text(why);
+  say(fmt::format("{} {}{}\n", ink(STDERR_FILENO, Ink::red, "grm:"), speaker(), text));
+  write_log_line(LogLevel::warning, text);
+  if (json) print_error_json(kind, why);
+  std::fflush(stdout);
+  _exit(code);
 }
 
 void log_to(const std::string& path) {
@@ -53,11 +82,8 @@ void Common::apply() const {
   const bool silent = quiet;
   set_log_sink([silent](LogLevel level, const std::string& message) {
     const std::string text = terminal_text(message);
-    if (g_log_file.is_open()) {
-      g_log_file << timestamp() << (level == LogLevel::warning ? " warning: " : " ") << text
-                 << std::endl;
-    }
-    if (level == LogLevel::info && silent) return;
+    write_log_line(level, text);
+    if (g_rank > 0 || (level == LogLevel::info && silent)) return;
     const char* clear = isatty(STDERR_FILENO) ? "\r\033[K" : "";
     const std::string mark = level == LogLevel::warning ? "warning:" : "";
     say(fmt::format("{}{}{}{}\n", clear, ink(STDERR_FILENO, Ink::yellow, mark),

@@ -35,8 +35,8 @@ constexpr const char* kPlain =
 
 int report(const Common& common, const char* kind, const std::string& message, int code) {
   const std::string name = grm::cli::ink(STDERR_FILENO, grm::cli::Ink::red, "grm:");
-  grm::cli::say(fmt::format("{} {}\n", name, grm::terminal_text(message)));
-  if (common.json) grm::cli::print_json({{"error", {{"kind", kind}, {"message", message}}}});
+  grm::cli::say(fmt::format("{} {}{}\n", name, grm::cli::speaker(), grm::terminal_text(message)));
+  if (common.json) grm::cli::print_error_json(kind, message);
   return code;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/checks.h"
 #include "cli/cli.h"
+#include "cli/processes.h"
 #include "cli/progress.h"
 #include "cli/run_flags.h"
 #include "cli/terminal.h"
@@ -26,6 +27,7 @@ struct TrainFlags : RunFlags {
   std::string out = "runs";
   int64_t seeds = 0, epochs = 0;
   bool resume = false, strict = false, verbose = false;
+  ProcessFlags processes;
 };
 
 // One column of the final table: all seeds of one method.
@@ -55,6 +57,17 @@ RunConfig train_config(const TrainFlags& flags, const std::string& method_spec,
   return config;
 }
 
+// The folder of a run, which rank 0 finds or makes.
+RunFolder run_folder(const RunConfig& config, const Task& task, int64_t seed,
+                     const TrainFlags& flags, const Processes& processes) {
+  RunFolder folder("");
+  if (processes.first()) {
+    if (flags.resume) folder = find_run_folder(flags.out, config, seed, &task.hashes);
+    if (folder.path().empty()) folder = create_run_folder(flags.out, config, seed);
+  }
+  return RunFolder(processes.group()->text_of_first(folder.path()));
+}
+
 // Before anything is written: a run that cannot fit leaves no folder behind.
 void show_memory(const TrainedColumn& column, const Task& task, bool verbose) {
   const torch::Device device = compute_device();
@@ -73,17 +86,17 @@ void show_memory(const TrainedColumn& column, const Task& task, bool verbose) {
 
 // Trains or reads back one seed; messages go to its log.txt as well as to the terminal.
 RunRecord run_seed(const RunConfig& config, const Task& task, int64_t seed, const TrainFlags& flags,
-                   const Common& common, const std::string& title) {
-  RunFolder folder("");
-  if (flags.resume) folder = find_run_folder(flags.out, config, seed, &task.hashes);
-  if (folder.path().empty()) folder = create_run_folder(flags.out, config, seed);
-  log_to(folder.file("log.txt"));
+                   const Common& common, const Processes& processes, const std::string& title) {
+  const RunFolder folder = run_folder(config, task, seed, flags, processes);
+  const int rank = processes.group()->rank();
+  log_to(folder.file(rank == 0 ? "log.txt" : fmt::format("log-{}.txt", rank)));
   log_info("{} {}", folder.has("state.safetensors") ? "continued" : "started", folder.path());
-  Progress progress(fmt::format("{} seed {}", title, seed), common.quiet);
+  Progress progress(fmt::format("{} seed {}", title, seed), common.quiet || rank > 0);
   RunHooks hooks;
   hooks.on_epoch = [&](const EpochReport& report) { progress.show(report); };
   hooks.interrupted = interrupted;
   hooks.strict = flags.strict;
+  hooks.group = processes.group();
   const RunRecord record = train_run(config, task, seed, folder, hooks);
   progress.done();
   const Chosen& c = record.chosen.at(to_string(config.train.selection));
@@ -208,9 +221,7 @@ void print_results(const std::vector<TrainedColumn>& columns, const Task& task) 
   for (const std::string& note : task.notes) print_wrapped("note: ", note);
 }
 
-int train(const TrainFlags& flags, const Common& common) {
-  watch_interrupt(
-      "\ngrm: stopping after this epoch with a checkpoint; Ctrl-C again stops at once\n");
+int train(const TrainFlags& flags, const Common& common, const Processes& processes) {
   const std::vector<std::string> specs = split(flags.method, ',');
   std::vector<TrainedColumn> columns;
   for (const std::string& spec : specs) {
@@ -229,17 +240,21 @@ int train(const TrainFlags& flags, const Common& common) {
   const Task task = load_within_memory(columns.front().config.dataset, common.data_context());
   for (const std::string& name : task.missing) log_warning("{} is missing: skipped", name);
   if (const std::string huge = huge_numbers(task); !huge.empty()) log_warning("{}", huge);
-  for (const TrainedColumn& column : columns) show_memory(column, task, flags.verbose);
+  for (TrainedColumn& column : columns) {
+    choose_shards(column.config, processes);
+    show_memory(column, task, flags.verbose);
+  }
   for (TrainedColumn& column : columns) {
     const Stopwatch watch;
     const TrainOptions& train = column.config.train;
     for (int64_t k = 0; k < train.seeds; ++k) {
-      column.runs.push_back(
-          run_seed(column.config, task, train.first_seed + k, flags, common, column.title));
+      column.runs.push_back(run_seed(column.config, task, train.first_seed + k, flags, common,
+                                     processes, column.title));
     }
     column.seconds = watch.seconds();
     column.summary = summarise(column.runs, to_string(train.selection));
   }
+  if (!processes.first()) return 0;
   if (!common.json) {
     print_results(columns, task);
   } else if (columns.size() == 1) {
@@ -250,6 +265,15 @@ int train(const TrainFlags& flags, const Common& common) {
     print_json({{"methods", all}});
   }
   return 0;
+}
+
+// Alone or with others.
+int train_together(const TrainFlags& flags, const Common& common) {
+  Processes processes(flags.processes, common);
+  watch_interrupt(processes.first() ? "\ngrm: stopping after this epoch with a checkpoint; Ctrl-C "
+                                      "again stops at once\n"
+                                    : "");
+  return processes.run([&] { return train(flags, common, processes); });
 }
 
 }  // namespace
@@ -268,6 +292,7 @@ void add_train(CLI::App& app, Common& common, Action& action) {
                  "resume unfinished runs of the same configuration, reuse finished ones");
   verb->add_flag("--strict", flags->strict,
                  "with --resume: refuse other threads, BLAS, CPU, device or program than before");
+  add_process_flags(*verb, flags->processes);
   verb->add_flag("-v,--verbose", flags->verbose, "also the memory that a run is expected to need");
   verb->footer(
       "Examples:\n"
@@ -275,9 +300,11 @@ void add_train(CLI::App& app, Common& common, Action& action) {
       "  grm train --dataset sbm --method erm,grm,grm:centred  one table of three\n"
       "  grm train --dataset twitch --method grm --seeds 3 --set dataset.symmetrise=true --json\n"
       "  grm train --dataset ./my-data --method erm,grm        own data, see 'grm data init'\n"
-      "  grm train --config run.toml --resume                  after a kill or Ctrl-C");
+      "  grm train --config run.toml --resume                  after a kill or Ctrl-C\n"
+      "  grm train --processes 4 --set train.shards=4          see docs/cluster.md; the same bits\n"
+      "  torchrun --nproc-per-node 4 --no-python grm train --set train.shards=4");
   verb->callback(
-      [=, &common, &action] { action = [=, &common] { return train(*flags, common); }; });
+      [=, &common, &action] { action = [=, &common] { return train_together(*flags, common); }; });
 }
 
 }  // namespace grm::cli

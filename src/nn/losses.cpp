@@ -2,6 +2,8 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
+
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 
@@ -62,7 +64,7 @@ Entries entries_of(const TrainLoss& loss, const Tensor& logits, const Tensor& y)
   const Tensor t = torch::where(known, here, torch::zeros_like(here)).to(logits.scalar_type());
   const Tensor counted = known.to(logits.scalar_type());
   const Tensor share = static_cast<double>(logits.size(0)) / counted.sum().clamp_min(1.0);
-  Tensor count = counted * share;
+  Tensor count = loss.known > 0.0 ? counted / loss.known : counted * share;
   if (weights.defined()) count = count * (1.0 + t * (weights - 1.0));
   return {t, count};
 }
@@ -122,6 +124,12 @@ Tensor supervised_loss(const TrainLoss& loss, const Tensor& logits, const Tensor
   }
   const Tensor t = torch::one_hot(labels, 2).to(logits.scalar_type());
   return torch::binary_cross_entropy_with_logits(logits, t);
+}
+
+double known_labels(const TrainLoss& loss, const Tensor& y) {
+  if (target_of(loss.kind) == Target::classes) return 0.0;
+  const auto known = static_cast<double>(torch::isnan(y).logical_not().sum().item<int64_t>());
+  return std::max(known, 1.0) / static_cast<double>(std::max<int64_t>(y.size(0), 1));
 }
 
 // With p the probability of the right answer, d/do of -(1 - p)^g log p is

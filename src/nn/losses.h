@@ -15,6 +15,7 @@ namespace grm::nn {
 ///   multi_label  (N / K) sum over known c of v_c (1 - p_c)^gamma (-log p_c), K known labels in all
 ///                rows, v_c = w_c for a yes and 1 for a no
 ///   squared      (N / K) sum over known c of (o_c - y_c)^2
+/// Of rows that are a part of a batch N / K is that of the batch, where TrainLoss::known says it.
 torch::Tensor row_losses(const TrainLoss& loss, const torch::Tensor& logits,
                          const torch::Tensor& y);
 
@@ -22,6 +23,10 @@ torch::Tensor row_losses(const TrainLoss& loss, const torch::Tensor& logits,
 /// (1 / 2N) sum_ic [softplus(o_ic) - t_ic o_ic].
 torch::Tensor supervised_loss(const TrainLoss& loss, const torch::Tensor& logits,
                               const torch::Tensor& y);
+
+/// Known labels of a row, on average: what TrainLoss::known of a part of these rows is. 0 where labels
+/// are classes.
+double known_labels(const TrainLoss& loss, const torch::Tensor& y);
 
 /// The derivative of each row's loss by its logits, [N, C]; itself differentiable.
 torch::Tensor loss_residuals(const TrainLoss& loss, const torch::Tensor& logits,

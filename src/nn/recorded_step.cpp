@@ -2,6 +2,7 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
+#include "nn/sharded_steps.h"
 
 namespace grm::nn {
 namespace {
@@ -18,6 +20,17 @@ namespace {
 constexpr size_t kMostRecords = 64;  // of one method: each holds memory for its results
 
 }  // namespace
+
+torch::Tensor When::part_of(const torch::Tensor& list) const {
+  const int64_t n = list.numel(), begin = n * shard / shards;
+  return list.slice(0, begin, n * (shard + 1) / shards);
+}
+
+double When::share_of(const torch::Tensor& list) const {
+  return shards == 1 ? 1.0
+                     : static_cast<double>(part_of(list).numel()) /
+                           static_cast<double>(std::max<int64_t>(list.numel(), 1));
+}
 
 void Step::note(Change change) {
   if (changes_) changes_->push_back(std::move(change));
@@ -87,6 +100,10 @@ torch::Tensor Step::number(const std::function<double(const When&)>& of) {
 }
 
 void Step::take(Adam& optimiser) {
+  if (taken_) {
+    taken_->push_back(&optimiser);
+    return;
+  }
   constexpr int64_t kWords = std::tuple_size<decltype(optimiser.next_step({}))>::value;
   if (recording()) {
     optimiser.step_at(words_.data_ptr<int64_t>() + next_place(kWords));
@@ -132,6 +149,11 @@ struct StepRecorder::Record {
   std::unique_ptr<cuda_torch::RecordedWork> work;
 };
 
+StepRecorder::StepRecorder(const ParameterSet& set, const Sharding& sharding, bool recordable)
+    : device_(set.device()), recordable_(recordable) {
+  if (sharding.shards > 1) sharded_ = std::make_shared<ShardedSteps>(set, sharding);
+}
+
 StepRecorder::Record* StepRecorder::record_of(const std::vector<int64_t>& shape) {
   if (!device_.is_cuda() || !recordable_ || !refused_.empty()) return nullptr;
   if (StageRecorder::current()) return nullptr;  // a replay has no stages
@@ -145,6 +167,7 @@ StepRecorder::Record* StepRecorder::record_of(const std::vector<int64_t>& shape)
 }
 
 void StepRecorder::run(const When& when, const Body& body, const std::vector<int64_t>& shape) {
+  if (sharded_) return sharded_->run(when, body);
   Record* record = record_of(shape);
   if (record && record->seen >= 2 && recorded(*record, when, body)) {
     replay(*record, when);
@@ -230,6 +253,7 @@ void StepRecorder::replay(Record& record, const When& when) {
 }
 
 std::vector<std::vector<double>> StepRecorder::read() {
+  if (sharded_) return sharded_->read();
   std::vector<std::vector<double>> all;
   if (values_.empty()) return all;
   const torch::Tensor read = torch::cat(values_).cpu();

@@ -6,15 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "grm/data/task.h"
 #include "grm/nn/adam.h"
 #include "grm/nn/parameters.h"
 
 namespace grm::nn {
 
-/// Which step of which epoch.
+/// Which step of which epoch, and which shard of it.
 struct When {
   int64_t epoch = 0;
   int64_t step = 0;
+  int64_t shard = 0;
+  int64_t shards = 1;
+  /// What names the streams of a shard within an epoch: the step itself where it is not cut.
+  uint64_t place() const { return static_cast<uint64_t>(step * shards + shard); }
+  /// The shard's part of a list, which may be empty, and its share of it.
+  torch::Tensor part_of(const torch::Tensor& list) const;
+  double share_of(const torch::Tensor& list) const;
 };
 
 /// A training step as its method writes it. What differs from step to step comes from functions of
@@ -31,15 +39,18 @@ class Step {
   torch::Tensor indices(const std::function<torch::Tensor(const When&)>& of);
   /// A number as a double scalar.
   torch::Tensor number(const std::function<double(const When&)>& of);
-  /// One step of the optimiser on the gradients that are there.
+  /// One step of the optimiser on the gradients that are there; of a shard, on the sum of all.
   void take(Adam& optimiser);
   /// For steps that are never recorded.
   const When& when() const { return when_; }
-  /// Scalars that StepRecorder::read() gives back at the end of an epoch.
+  /// Scalars that StepRecorder::read() gives back at the end of an epoch. Those of shards are summed.
   void report(const std::vector<torch::Tensor>& scalars);
+  /// The share of the batch that the shard holds: what it counts in running statistics.
+  void counts(double share) { share_ = share; }
 
  private:
   friend class StepRecorder;
+  friend class ShardedSteps;
   // One number or list that changes, as it stands in the words of a record.
   struct Change {
     int64_t words = 0;
@@ -63,7 +74,11 @@ class Step {
   int64_t place_ = 0;             // and its first word
   std::deque<Pass> passes_;       // a deque: references stay valid while it grows
   torch::Tensor values_;
+  std::vector<Adam*>* taken_ = nullptr;  // of a shard: who steps once all gradients are there
+  double share_ = 1.0;
 };
+
+class ShardedSteps;
 
 /// Runs the steps of a method. On a GPU the first step of a shape runs as it is and notes what
 /// changes, the second shows whether that is all, the third is recorded as a CUDA graph, and later
@@ -74,6 +89,9 @@ class StepRecorder {
   /// `recordable`: whether steps on a GPU may be recorded at all.
   explicit StepRecorder(const torch::Device& device, bool recordable = true)
       : device_(device), recordable_(recordable) {}
+  /// For steps that may be cut: a body then runs once for each shard of this process, and has to do
+  /// nothing but name its optimisers (Step::take) where its part is empty.
+  StepRecorder(const ParameterSet& set, const Sharding& sharding, bool recordable = true);
   using Body = std::function<void(Step&)>;
   /// Steps of one shape must launch the same work: the sizes of what changes, the domains in use.
   void run(const When& when, const Body& body, const std::vector<int64_t>& shape = {});
@@ -93,6 +111,7 @@ class StepRecorder {
 
   torch::Device device_;
   bool recordable_;
+  std::shared_ptr<ShardedSteps> sharded_;  // null: steps are not cut
   std::vector<std::shared_ptr<Record>> records_;
   std::vector<torch::Tensor> values_;  // of steps that nobody has read
   int64_t replays_ = 0;

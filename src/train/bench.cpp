@@ -7,8 +7,10 @@
 #include <ctime>
 
 #include "core/clock.h"
+#include "dist/sharded_sum.h"
 #include "grm/graph/device.h"
 #include "train/evaluate.h"
+#include "train/same_run.h"
 
 namespace grm {
 namespace {
@@ -49,15 +51,18 @@ class Bench {
         task_(task),
         options_(options),
         device_(compute_device()),
+        group_(dist::group_or_alone(options.group)),
         run_(task, config.train.epochs) {
+    check_sharding(config, options.group);
     const MemoryEstimate estimate = check_memory(config, task, device_);
     report_.memory = estimate.parts;
     report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / cost::kMiB;
     reset_peak_memory(device_);
     TrainView view = task.train_view();
-    view.validate = [&task](const Predictor& predict) {
-      return mean_score(evaluate(predict, task, Role::validation));
+    view.validate = [&task, &options](const Predictor& predict) {
+      return mean_score(evaluate(predict, task, Role::validation, options.group));
     };
+    view.sharding = {config.train.shards, options.group};
     method_ = config.method.build(view, Rng(static_cast<uint64_t>(options.seed)));
   }
 
@@ -66,6 +71,7 @@ class Bench {
     measure_epochs();
     if (device_.is_cuda()) measure_stages();
     if (options_.evaluate && !stopped()) measure_evaluation();
+    report_.processes = group_.world();
     report_.host_peak_memory_mib = peak_memory_mib();
     report_.peak_memory_mib = device_.is_cuda()
                                   ? static_cast<double>(device_memory(device_).peak) / cost::kMiB
@@ -79,7 +85,12 @@ class Bench {
   void say(const std::string& text) const {
     if (options_.say) options_.say(text);
   }
-  bool stopped() const { return options_.interrupted && options_.interrupted(); }
+  // One of the processes, all of them.
+  bool stopped() const {
+    const bool wanted = options_.interrupted && options_.interrupted();
+    return group_.gather(torch::full({1}, int64_t{wanted}, torch::kInt64)).max().item<int64_t>() >
+           0;
+  }
 
   double epoch_seconds() {
     synchronise(device_);
@@ -108,6 +119,9 @@ class Bench {
       const double each = std::max(second_seconds_, 1e-6);
       wanted = std::clamp(static_cast<int64_t>(kSeconds / each), kFewest, kMost);
     }
+    const torch::Tensor of_first = torch::full({1}, wanted, torch::kInt64);
+    group_.broadcast(of_first, 0);
+    wanted = of_first.item<int64_t>();
     std::vector<double> products, copies, cpu;
     std::vector<Epoch> epochs;
     // On the CPU marks cost nothing, so the stages are those of the very epochs that are timed.
@@ -178,8 +192,8 @@ class Bench {
     for (int pass = 0; pass < passes && (pass == 0 || !stopped()); ++pass) {
       synchronise(device_);
       const Stopwatch watch;
-      evaluate(*method_, task_, Role::validation);
-      evaluate(*method_, task_, Role::test);
+      evaluate(*method_, task_, Role::validation, options_.group);
+      evaluate(*method_, task_, Role::test, options_.group);
       synchronise(device_);
       report_.evaluate_seconds = watch.seconds();
     }
@@ -194,6 +208,7 @@ class Bench {
   const Task& task_;
   const BenchOptions& options_;
   torch::Device device_;
+  dist::Group& group_;
   std::unique_ptr<Method> method_;
   int64_t epoch_ = 0;
   double first_seconds_ = 0, second_seconds_ = 0;
@@ -211,6 +226,13 @@ std::optional<double> BenchReport::share_of_sgemm() const {
 std::optional<double> BenchReport::share_of_copy() const {
   if (!work || seconds_per_epoch <= 0 || copy_gbytes <= 0) return std::nullopt;
   return work->bytes() * 1e-9 / seconds_per_epoch / copy_gbytes;
+}
+
+double BenchReport::communication_share() const {
+  for (const StageTime& stage : stages) {
+    if (stage.name == dist::kCommunicate) return stage.seconds / std::max(1e-12, staged_seconds);
+  }
+  return 0.0;
 }
 
 BenchReport run_bench(const RunConfig& config, const Task& task, const BenchOptions& options) {

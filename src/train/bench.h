@@ -19,6 +19,7 @@ struct BenchOptions {
   int64_t seed = 1000;
   std::function<void(const std::string&)> say;  // progress, one line at a time
   std::function<bool()> interrupted;            // true: stop and report what there is
+  std::shared_ptr<dist::Group> group;           // processes that train together
 };
 
 struct BenchReport {
@@ -46,6 +47,11 @@ struct BenchReport {
   double estimated_mib = 0;
   double host_peak_memory_mib = 0;
   std::vector<MemoryPart> memory;
+
+  int processes = 1;
+  /// The share of the median epoch that waits for other processes, or packs numbers for them and sums
+  /// shards.
+  double communication_share() const;
 
   /// Achieved share of the SGEMM rate over the whole epoch; nothing without a count.
   std::optional<double> share_of_sgemm() const;

@@ -47,6 +47,9 @@ void TrainOptions::declare(OptionList& list) {
   list.add("focal", focal, {0, 10},
            "gamma of the focal loss: an item counts (1 - p)^gamma, p the probability of its label; "
            "0: plain loss");
+  list.add("shards", shards, {1, 100000},
+           "parts into which a batch is cut: each is computed alone and gradients are summed in "
+           "their order, so that as many processes as divide it train to the same bits");
   list.add("seeds", seeds, {1, 100000}, "independent runs");
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
@@ -83,7 +86,8 @@ const std::vector<std::vector<std::string>>& later_options() {
       {"validate_on"},
       {"average", "average_decay", "average_start"},
       {"class_weights"},
-      {"focal"}};
+      {"focal"},
+      {"shards"}};
   return groups;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dist/group.h"
 #include "grm/core/error.h"
 #include "nn/losses.h"
 #include "train/divergence.h"
@@ -12,7 +13,40 @@
 namespace grm {
 namespace {
 
-std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& logits_of) {
+// The logits of a domain from the process that computes them: domain after domain, in turn.
+class SharedLogits {
+ public:
+  SharedLogits(const Task& task, const LogitsOf& logits_of,
+               const std::shared_ptr<dist::Group>& processes)
+      : task_(task), logits_of_(logits_of), group_(dist::group_or_alone(processes)) {}
+
+  torch::Tensor of(const Domain& domain) {
+    const auto turn = static_cast<int>(next_++ % group_.world());
+    if (group_.world() == 1) return logits_of_(domain);
+    const int64_t items = domain.labels.evaluate.numel();
+    torch::Tensor logits;
+    if (turn == group_.rank()) {
+      logits = logits_of_(domain).contiguous();
+      ensure(logits.scalar_type() == torch::kFloat32 && logits.dim() == 2 &&
+                 logits.size(0) == items && logits.size(1) == task_.classes,
+             "logits to be shared are of another shape than the task says");
+    } else {
+      logits = torch::empty({items, task_.classes}, torch::kFloat32);
+    }
+    group_.broadcast(logits, turn);
+    return logits;
+  }
+
+ private:
+  const Task& task_;
+  const LogitsOf& logits_of_;
+  dist::Group& group_;
+  int64_t next_ = 0;
+};
+
+std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& logits_of,
+                                 const std::shared_ptr<dist::Group>& processes = nullptr) {
+  SharedLogits shared(task, logits_of, processes);
   struct Parts {
     std::string name;
     std::vector<torch::Tensor> logits, y;
@@ -22,7 +56,7 @@ std::vector<GroupLogits> collect(const Task& task, Role role, const LogitsOf& lo
     auto parts = std::find_if(all.begin(), all.end(),
                               [&](const Parts& p) { return p.name == domain.group; });
     if (parts == all.end()) parts = all.insert(all.end(), {domain.group, {}, {}});
-    parts->logits.push_back(logits_of(domain));
+    parts->logits.push_back(shared.of(domain));
     parts->y.push_back(domain.labels.y.index_select(0, domain.labels.evaluate));
   }
   std::vector<GroupLogits> groups;
@@ -55,24 +89,31 @@ double mean_loss(LossKind loss, const std::vector<GroupLogits>& groups) {
   return groups.empty() ? 0.0 : sum / static_cast<double>(groups.size());
 }
 
-std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role) {
-  return collect(task, role, [&](const Domain& domain) {
-    return method.logits(domain.graph, domain.labels.evaluate).cpu();
-  });
+std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role,
+                                      const std::shared_ptr<dist::Group>& processes) {
+  return collect(
+      task, role,
+      [&](const Domain& domain) {
+        return method.logits(domain.graph, domain.labels.evaluate).cpu();
+      },
+      processes);
 }
 
 std::vector<DomainScore> evaluate_logits(const Task& task, Role role, const LogitsOf& logits_of) {
   return scores_of(task.metric, collect(task, role, logits_of));
 }
 
-std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role) {
-  return evaluate_logits(task, role, [&](const Domain& domain) {
+std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role,
+                                  const std::shared_ptr<dist::Group>& processes) {
+  const LogitsOf logits = [&](const Domain& domain) {
     return predict(domain.graph, domain.labels.evaluate).cpu();
-  });
+  };
+  return scores_of(task.metric, collect(task, role, logits, processes));
 }
 
-std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role) {
-  return scores_of(task.metric, group_logits(method, task, role));
+std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role,
+                                  const std::shared_ptr<dist::Group>& processes) {
+  return scores_of(task.metric, group_logits(method, task, role, processes));
 }
 
 double mean_score(const std::vector<DomainScore>& scores) {

@@ -24,16 +24,19 @@ struct GroupLogits {
   torch::Tensor logits, y;
 };
 /// Of all groups of one role, in order of first appearance. Error(config) for logits that are no
-/// numbers.
-std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role);
+/// numbers. Processes of a run share the domains, all get all logits.
+std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role,
+                                      const std::shared_ptr<dist::Group>& processes = nullptr);
 std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLogits>& groups);
 
 /// The mean over groups of the mean loss of a group's items, in double.
 double mean_loss(LossKind loss, const std::vector<GroupLogits>& groups);
 
 /// Scores of all groups of one role, in order of first appearance.
-std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role);
-std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role);
+std::vector<DomainScore> evaluate(Method& method, const Task& task, Role role,
+                                  const std::shared_ptr<dist::Group>& processes = nullptr);
+std::vector<DomainScore> evaluate(const Predictor& predict, const Task& task, Role role,
+                                  const std::shared_ptr<dist::Group>& processes = nullptr);
 /// The same of logits for the items that count in a domain.
 using LogitsOf = std::function<torch::Tensor(const Domain&)>;
 std::vector<DomainScore> evaluate_logits(const Task& task, Role role, const LogitsOf& logits_of);

@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/json.h"
+#include "dist/group.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
@@ -19,6 +20,7 @@
 #include "train/memory.h"
 #include "train/run_files.h"
 #include "train/run_logs.h"
+#include "train/same_run.h"
 #include "train/validation_set.h"
 
 namespace grm {
@@ -35,6 +37,7 @@ class Run {
         seed_(seed),
         folder_(folder),
         hooks_(hooks),
+        group_(dist::group_or_alone(hooks.group)),
         method_(config.method.build(view(), Rng(static_cast<uint64_t>(seed)))) {
     if (config.train.selection == Selection::oracle && config.train.test != TestScoring::every) {
       fail(ErrorKind::config, "train.selection = oracle needs train.test = every");
@@ -42,32 +45,38 @@ class Run {
   }
 
   RunRecord operator()() {
-    if (folder_.has("state.safetensors")) {
+    const bool resumes = folder_.has("state.safetensors");
+    if (resumes) {
       state_ = read_checkpoint(folder_.file("state.safetensors"), *method_);
       log_info("resuming after epoch {}", state_.epoch);
+    }
+    check_same_setting(group_, task_, resumes);
+    if (resumes) {
       begin_leg();
-    } else {
+    } else if (group_.first()) {
       write_file_atomic(folder_.file("env.json"), environment_json(task_));
     }
-    MetricsLog metrics(folder_.file("metrics.jsonl"), state_.metrics_bytes);
-    RunLogs logs(config_.train.log, task_, folder_.path(),
-                 read_file(folder_.file("metrics.jsonl")));
-    logs_ = &logs;
+    if (group_.first()) {
+      metrics_.emplace(folder_.file("metrics.jsonl"), state_.metrics_bytes);
+      logs_.emplace(config_.train.log, task_, folder_.path(),
+                    read_file(folder_.file("metrics.jsonl")));
+    }
     Stopwatch since_checkpoint;
     double last_checkpoint = 0.0;
     while (state_.epoch < config_.train.epochs && !state_.stopped_early) {
-      one_epoch(metrics);
-      if (hooks_.enough && hooks_.enough() && !state_.history.empty()) state_.stopped_early = true;
-      const bool stop = hooks_.interrupted && hooks_.interrupted();
+      one_epoch();
+      const Agreed agreed =
+          agree_after_epoch(group_, method_->parameters(), state_.epoch,
+                            {hooks_.interrupted && hooks_.interrupted(),
+                             hooks_.enough && hooks_.enough() && !state_.history.empty()});
+      if (agreed.enough) state_.stopped_early = true;
       const double now = since_checkpoint.seconds();
-      if (stop || now - last_checkpoint >= config_.train.checkpoint_seconds) {
-        metrics.flush();
-        write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
+      if (agreed.stop || now - last_checkpoint >= config_.train.checkpoint_seconds) {
+        write_state();
         last_checkpoint = now;
       }
-      if (stop) throw Interrupted(folder_.path());
+      if (agreed.stop) throw Interrupted(folder_.path());
     }
-    metrics.flush();
     return finish();
   }
 
@@ -76,9 +85,10 @@ class Run {
     TrainView view = task_.train_view();
     view.loss = train_loss(config_.train, task_);
     view.validate = [this](const Predictor& predict) {
-      const double mean = mean_score(evaluate(predict, task_, Role::validation));
+      const double mean = mean_score(evaluate(predict, task_, Role::validation, hooks_.group));
       return smaller_is_better(task_.metric) ? -mean : mean;
     };
+    view.sharding = {config_.train.shards, hooks_.group};
     return view;
   }
 
@@ -103,10 +113,18 @@ class Run {
           "undisturbed run. env.json names each leg, --strict refuses",
           folder_.path(), list);
     }
-    write_file_atomic(path, with_leg(environment, state_.epoch + 1, path));
+    // All have read it before rank 0 writes.
+    group_.gather(torch::zeros({1}));
+    if (group_.first()) write_file_atomic(path, with_leg(environment, state_.epoch + 1, path));
   }
 
-  void one_epoch(MetricsLog& metrics) {
+  void write_state() {
+    if (!group_.first()) return;
+    if (metrics_) metrics_->flush();
+    write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
+  }
+
+  void one_epoch() {
     const int64_t epoch = state_.epoch + 1;
     Stopwatch training;
     const std::vector<LossTerm> terms = method_->train_epoch(epoch);
@@ -124,10 +142,12 @@ class Run {
     for (const LossTerm& term : terms) line["loss"][term.name] = term.value;
     const bool evaluated = epoch % config_.train.eval_every == 0 || epoch == config_.train.epochs;
     if (evaluated) evaluate_now(epoch, line);
-    metrics.add(json_text(line));
-    logs_->add(json_text(line));
     state_.epoch = epoch;
-    state_.metrics_bytes = metrics.bytes();
+    if (group_.first()) {
+      metrics_->add(json_text(line));
+      logs_->add(json_text(line));
+      state_.metrics_bytes = metrics_->bytes();
+    }
     if (hooks_.on_epoch) report(epoch, terms, evaluated);
   }
 
@@ -137,13 +157,14 @@ class Run {
     method_->prepare_evaluation(epoch);
     Evaluation e;
     e.epoch = epoch;
-    const std::vector<GroupLogits> validation = group_logits(*method_, task_, Role::validation);
+    const std::vector<GroupLogits> validation =
+        group_logits(*method_, task_, Role::validation, hooks_.group);
     e.validation = mean_score(scores_of(task_.metric, validation));
     e.validation_loss = mean_loss(task_.loss, validation);
     line["validation"] = e.validation;
     line["validation_loss"] = e.validation_loss;
     if (config_.train.test == TestScoring::every) {
-      for (const DomainScore& s : evaluate(*method_, task_, Role::test)) {
+      for (const DomainScore& s : evaluate(*method_, task_, Role::test, hooks_.group)) {
         e.test.push_back(s.value);
         line["test_for_analysis"][s.domain] = s.value;
       }
@@ -170,12 +191,14 @@ class Run {
   }
 
   RunRecord finish() {
-    write_checkpoint(folder_.file("state.safetensors"), *method_, state_);
+    write_state();
     RunRecord record;
     record_choices(record);
     const double temperature = record.calibration ? record.calibration->temperature : 1.0;
-    write_model(folder_.file("model.safetensors"), *method_, config_, task_, seed_,
-                state_.best_epoch, temperature);
+    if (group_.first()) {
+      write_model(folder_.file("model.safetensors"), *method_, config_, task_, seed_,
+                  state_.best_epoch, temperature);
+    }
     record.folder = folder_.path();
     record.seed = seed_;
     record.epochs = state_.epoch;
@@ -184,7 +207,7 @@ class Run {
     record.parameters = method_->parameters().count();
     record.peak_memory_mib = compute_device().is_cuda() ? device_peak_mib() : peak_memory_mib();
     record.stopped_early = state_.stopped_early;
-    write_file_atomic(folder_.file("summary.json"), to_json_text(record));
+    if (group_.first()) write_file_atomic(folder_.file("summary.json"), to_json_text(record));
     return record;
   }
 
@@ -195,7 +218,7 @@ class Run {
     std::vector<GroupLogits> logits;
     std::vector<DomainScore> test;
     if (config_.train.test != TestScoring::never) {
-      logits = group_logits(*method_, task_, Role::test);
+      logits = group_logits(*method_, task_, Role::test, hooks_.group);
       test = scores_of(task_.metric, logits);
       record.constant = constant_scores(task_, Role::test);
       record.constant_own = own_constant_scores(task_, Role::test);
@@ -219,7 +242,8 @@ class Run {
 
   // The fit sees validation alone, in one more pass over it; test only shows what came of it.
   Calibration calibrate(const std::vector<GroupLogits>& test) {
-    const std::vector<GroupLogits> validation = group_logits(*method_, task_, Role::validation);
+    const std::vector<GroupLogits> validation =
+        group_logits(*method_, task_, Role::validation, hooks_.group);
     return calibration_of(fit_temperature(validation), validation, test);
   }
 
@@ -241,9 +265,11 @@ class Run {
   int64_t seed_;
   const RunFolder& folder_;
   const RunHooks& hooks_;
+  dist::Group& group_;
   std::unique_ptr<Method> method_;
   TrainingState state_;
-  RunLogs* logs_ = nullptr;  // while it trains
+  std::optional<MetricsLog> metrics_;  // of rank 0
+  std::optional<RunLogs> logs_;
 };
 
 // A run that resumes with other data than it began with would be two runs; a finished one has the
@@ -261,12 +287,15 @@ void check_same_data(const RunFolder& folder, const Task& task) {
 
 RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
                     const RunFolder& folder, const RunHooks& hooks) {
+  check_sharding(config, hooks.group);
+  dist::Group& group = dist::group_or_alone(hooks.group);
   if (folder.finished() || folder.has("state.safetensors")) check_same_data(folder, task);
-  if (folder.finished()) {
+  if (group.text_of_first(folder.finished() ? "finished" : "").size() > 0) {
     return record_from_json(read_file(folder.file("summary.json")), folder.file("summary.json"));
   }
   check_memory(config, task, compute_device());
-  const FolderGuard guard(folder.path());
+  std::optional<FolderGuard> guard;
+  if (group.first()) guard.emplace(folder.path());
   try {
     return Run(config, with_validation(task, config.train.validate_on), seed, folder, hooks)();
   } catch (const Error& error) {

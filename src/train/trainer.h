@@ -53,6 +53,9 @@ struct RunHooks {
   std::function<bool()> interrupted;  // true: write a checkpoint and stop
   std::function<bool()> enough;       // true: end here, or at the next evaluation if none was yet
   bool strict = false;  // refuse to resume with other threads, BLAS, CPU, device or program
+  /// The processes that train the run together; null: this one alone. All call train_run with the
+  /// same arguments, rank 0 writes the folder.
+  std::shared_ptr<dist::Group> group;
 };
 
 /// Thrown when hooks.interrupted answered true; the checkpoint is written.

@@ -5,7 +5,7 @@
 cd "$2" || exit 1
 declare -A position
 k=0
-for station in core graph io data ops nn methods train study report serve cli; do
+for station in core graph dist io data ops nn methods train study report serve cli; do
   position[$station]=$((k++))
 done
 failures=0

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "grm/graph/graph.h"
 
 namespace grm {
+
+namespace dist {
+class Group;
+}
 
 enum class Role { train, validation, test };
 GRM_WORDS(Role, "train", "validation", "test")
@@ -46,6 +51,9 @@ struct TrainLoss {
   /// task counts. Undefined: one.
   torch::Tensor weights;
   double focal = 0.0;  // gamma: a row counts (1 - p)^gamma, p the probability of its label
+  /// Known labels of a row, on average, in the batch that the rows are a part of; 0: they are all of
+  /// it. For targets that are not all known.
+  double known = 0.0;
 
   TrainLoss() = default;
   TrainLoss(LossKind loss) : kind(loss) {}  // NOLINT: a kind is a loss without more to say
@@ -76,6 +84,14 @@ struct Domain {
 /// Logits [k, classes] of the given nodes of a graph.
 using Predictor = std::function<torch::Tensor(const Graph& graph, const torch::Tensor& nodes)>;
 
+/// How the steps of a run are cut. A batch falls into `shards` parts of equal size; each is computed
+/// alone, gradients are summed in the order of the shards. The processes of the group compute some
+/// shards each; null: this process computes all.
+struct Sharding {
+  int64_t shards = 1;
+  std::shared_ptr<dist::Group> group;
+};
+
 /// What a method may see while training: the training domains (targets of a regression scaled) and
 /// the shape of the problem. A model
 /// that is built to predict gets the shape alone, without any domain.
@@ -91,6 +107,7 @@ struct TrainView {
   /// more is better (errors come with a minus). The labels behind it stay out of sight. Empty where
   /// there is nothing to ask.
   std::function<double(const Predictor&)> validate;
+  Sharding sharding;
 };
 
 /// A whole problem: domains by role, number of classes, loss and metric.

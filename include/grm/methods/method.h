@@ -101,6 +101,10 @@ struct MethodOptions {
   std::optional<WorkCount> work(const RunShape& /*run*/) const { return std::nullopt; }
   /// What can be made smaller to save memory; what changes a result least comes first.
   std::vector<Saving> savings(const RunShape& /*run*/) const { return {}; }
+  /// Why a step cannot be cut into shards (Sharding), as the end of a sentence; empty where it can.
+  std::string undivided() const {
+    return "it takes its steps on whole training domains, so there is no batch to cut";
+  }
 };
 
 /// A method ready to be set and built, whatever it is.
@@ -114,6 +118,7 @@ class MethodRecipe {
   virtual std::optional<MemoryUses> memory(const RunShape& run) const = 0;
   virtual std::optional<WorkCount> work(const RunShape& run) const = 0;
   virtual std::vector<Saving> savings(const RunShape& run) const = 0;
+  virtual std::string undivided() const = 0;
 };
 
 /// The recipe of a method from its options and its class: Options derives from MethodOptions and
@@ -135,6 +140,7 @@ class SimpleRecipe final : public MethodRecipe {
   }
   std::optional<WorkCount> work(const RunShape& run) const override { return options_.work(run); }
   std::vector<Saving> savings(const RunShape& run) const override { return options_.savings(run); }
+  std::string undivided() const override { return options_.undivided(); }
 
  private:
   Options options_;

@@ -9,6 +9,7 @@
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "nn/input_gradient.h"
+#include "nn/losses.h"
 
 namespace grm::graph_level {
 namespace {
@@ -87,7 +88,7 @@ void GraphMethod::start_steps(double input_dropout) {
   const bool drops = input_dropout > 0.0 && training().graph.x.sparse;
   cuts_there_ = !drops && fits_padded(training().graph);
   if (cuts_there_) rooms_ = GraphRooms(training().graph.parts, {training().graph.edges.get()});
-  steps_.emplace(set_.device(), cuts_there_);
+  steps_.emplace(set_, view_.sharding, cuts_there_);
 }
 
 bool GraphMethod::fits_padded(const Graph& set) const {
@@ -142,15 +143,15 @@ torch::Tensor GraphMethod::edge_scores(const Graph& set, const torch::Tensor& it
       /*padded=*/false);
 }
 
-TrainBatch GraphMethod::make_batch(nn::Step& step, int64_t room) const {
+TrainBatch GraphMethod::make_batch(nn::Step& step, const torch::Tensor& drawn_now,
+                                   int64_t room) const {
   const Labels& labels = training().labels;
-  const torch::Tensor ids =
-      step.indices([this](const nn::When& when) { return batches_[when.step]; });
+  const torch::Tensor ids = step.indices([this](const nn::When& when) { return drawn(when); });
   return {cuts_there_ ? nn::pick_padded_input(training().graph, rooms_, room, ids)
-                      : nn::pick_input(training().graph, batches_[step.when().step]),
+                      : nn::pick_input(training().graph, drawn_now),
           ids, to_place_of(labels.y, ids).index_select(0, ids),
           step.pass([this](const nn::When& when) {
-            return rng_.stream("dropout", when.epoch, when.step);
+            return rng_.stream("dropout", when.epoch, when.place());
           }),
           step};
 }
@@ -158,25 +159,40 @@ TrainBatch GraphMethod::make_batch(nn::Step& step, int64_t room) const {
 void GraphMethod::train_step(nn::Step& step, int64_t room,
                              const std::function<BatchLoss(TrainBatch&)>& objective) {
   const bool accumulate = training_options_.accumulate;
-  const double share = 1.0 / static_cast<double>(batches_.size());
-  TrainBatch batch = make_batch(step, room);
+  const torch::Tensor& all = batches_[step.when().step];
+  const torch::Tensor ids = drawn(step.when());
+  const double share = step.when().share_of(all);
+  step.counts(share);
+  if (ids.numel() == 0) return take_step(step);  // an empty shard
+  if (step.when().shards > 1) {
+    view_.loss.known = nn::known_labels(view_.loss, training().labels.y.index_select(0, all));
+    if (cuts_there_) room = rooms_.room_of(ids);
+  }
+  TrainBatch batch = make_batch(step, ids, room);
   const Stage forward("classify");
   const BatchLoss loss = objective(batch);
   if (!accumulate) {
     for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
   }
   const Stage stage("backward");
-  (accumulate ? loss.total * share : loss.total).backward();
-  if (!accumulate) {
-    for (nn::Adam* optimiser : optimisers()) step.take(*optimiser);
-  }
+  const double weight = accumulate ? share / static_cast<double>(batches_.size()) : share;
+  (weight == 1.0 ? loss.total : loss.total * weight).backward();
+  take_step(step);
   names_ = {"total"};
   std::vector<torch::Tensor> values = {loss.total};
   for (const BatchTerm& term : loss.terms) {
     names_.push_back(term.name);
     values.push_back(term.value);
   }
+  if (share != 1.0) {
+    for (torch::Tensor& value : values) value = value.detach() * share;
+  }
   step.report(values);
+}
+
+void GraphMethod::take_step(nn::Step& step) {
+  if (training_options_.accumulate) return;
+  for (nn::Adam* optimiser : optimisers()) step.take(*optimiser);
 }
 
 // Steps that are recorded add to gradients that stay where they are.
@@ -212,6 +228,8 @@ std::vector<LossTerm> GraphMethod::run_epoch(int64_t epoch,
   for (const std::string& name : names_) sums.push_back({name, 0.0});
   const double share = 1.0 / static_cast<double>(batches_.size());
   for (const std::vector<double>& values : steps_->read()) {
+    // A process whose shards were all empty knows no names.
+    while (sums.size() < values.size()) sums.push_back({fmt::format("term{}", sums.size()), 0.0});
     for (size_t k = 0; k < values.size(); ++k) sums[k].value += values[k] * share;
   }
   return sums;

@@ -27,6 +27,7 @@ struct GraphTrainOptions {
 struct GraphMethodOptions : MethodOptions {
   GraphTrainOptions training;
   EpochShape epoch(const std::vector<DomainShape>& sets) const;
+  std::string undivided() const { return ""; }
 
  protected:
   MemoryUses memory_of(const nn::GraphEncoderOptions& encoder, const RunShape& run,
@@ -121,7 +122,10 @@ class GraphMethod : public Method {
   /// Whether batches of this set are cut out on a GPU.
   bool fits_padded(const Graph& set) const;
   void start_sums();
-  TrainBatch make_batch(nn::Step& step, int64_t room) const;
+  TrainBatch make_batch(nn::Step& step, const torch::Tensor& drawn, int64_t room) const;
+  /// The graphs of a step, or of its shard.
+  torch::Tensor drawn(const nn::When& when) const { return when.part_of(batches_[when.step]); }
+  void take_step(nn::Step& step);
   /// What a step minimises and its gradients; reports the values.
   void train_step(nn::Step& step, int64_t room,
                   const std::function<BatchLoss(TrainBatch&)>& objective);

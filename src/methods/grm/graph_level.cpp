@@ -46,11 +46,11 @@ class GraphGrm final : public Method {
     batches_ = graph_level::epoch_batches(domain.labels.loss, options_.batch,
                                           rng_.stream("batches", epoch));
     const PaddedSet* padded = model_.padded(domain.graph);
-    if (!steps_) steps_.emplace(set_.device(), padded != nullptr);
+    if (!steps_) steps_.emplace(set_, view_.sharding, padded != nullptr);
     for (size_t k = 0; k < batches_.size(); ++k) {
       const int64_t room = padded ? padded->rooms.room_of(batches_[k]) : 0;
       steps_->run({epoch, static_cast<int64_t>(k)},
-                  [&](nn::Step& step) { train_step(step, padded != nullptr, room); },
+                  [&](nn::Step& step) { train_step(step, padded, room); },
                   {batches_[k].numel(), room});
     }
     std::vector<double> sums(term_names(options_).size());
@@ -130,18 +130,29 @@ class GraphGrm final : public Method {
   std::vector<nn::Adam*> optimisers() override { return {&optimiser_}; }
 
  private:
-  void train_step(nn::Step& step, bool padded, int64_t room) {
+  // The graphs of a step, or of its shard.
+  torch::Tensor drawn(const nn::When& when) const { return when.part_of(batches_[when.step]); }
+
+  void train_step(nn::Step& step, const PaddedSet* padded, int64_t room) {
     const Domain& domain = view_.training.front();
     const auto stream = [this](const char* name) {
-      return
-          [this, name](const nn::When& when) { return rng_.stream(name, when.epoch, when.step); };
+      return [this, name](const nn::When& when) {
+        return rng_.stream(name, when.epoch, when.place());
+      };
     };
-    const torch::Tensor ids =
-        step.indices([this](const nn::When& when) { return batches_[when.step]; });
+    const torch::Tensor& all = batches_[step.when().step];
+    const torch::Tensor now = drawn(step.when());
+    const double share = step.when().share_of(all);
+    step.counts(share);
+    if (now.numel() == 0) return step.take(optimiser_);  // an empty shard
+    if (step.when().shards > 1) {
+      view_.loss.known = nn::known_labels(view_.loss, domain.labels.y.index_select(0, all));
+      if (padded) room = padded->rooms.room_of(now);
+    }
+    const torch::Tensor ids = step.indices([this](const nn::When& when) { return drawn(when); });
     nn::Pass& pass = step.pass(stream("dropout"));
-    const PreparedBatch g =
-        padded ? model_.prepare_padded(domain.graph, ids, room)
-               : model_.prepare(domain.graph, batches_[step.when().step], /*for_loss=*/true);
+    const PreparedBatch g = padded ? model_.prepare_padded(domain.graph, ids, room)
+                                   : model_.prepare(domain.graph, now, /*for_loss=*/true);
     torch::Tensor eps;
     if (options_.stochastic()) {
       eps = torch::empty({g.batch.rows(), options_.latent},
@@ -157,9 +168,9 @@ class GraphGrm final : public Method {
     const GrmTerms terms = model_.losses(g, eps, view_.loss, y, pass);
     const torch::Tensor total = terms.total(options_, gamma);
     const Stage stage("backward");
-    total.backward();
+    (share == 1.0 ? total : total * share).backward();
     step.take(optimiser_);
-    step.report(terms.values(total));
+    step.report(terms.values(total, share));
   }
 
   using OfSample =

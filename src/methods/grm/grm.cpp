@@ -45,7 +45,7 @@ class Grm final : public Method {
         on_device_(draws_on_device(options, set_.device())),
         draws_targets_there_(on_device_ && !any_local(options, view) &&
                              target_of(view.loss.kind) == Target::classes),
-        steps_(set_.device(),
+        steps_(set_, view.sharding,
                !options.own_encoder() && (options.scope == Scope::whole || draws_targets_there_)) {
     tell_unread_edges(view, "grm, which generates weights of its own,", false, false);
   }
@@ -125,18 +125,28 @@ class Grm final : public Method {
   void train_step(nn::Step& step, int64_t steps) {
     optimiser_.zero_grad();
     std::vector<torch::Tensor> values;  // the terms of each domain
+    double counted = 0.0;
+    const double of_domain = 1.0 / static_cast<double>(view_.training.size());
     torch::Tensor gamma;
     if (options_.gates()) {
       gamma = step.number([this](const nn::When& when) { return options_.gamma(when.epoch); });
     }
     for (size_t d = 0; d < view_.training.size(); ++d) {
+      const double share = share_of_shard(step.when(), steps, d);
+      counted += share * of_domain;
+      if (share == 0.0) {  // the shard has no target here
+        const torch::Tensor none =
+            torch::zeros({}, torch::dtype(set_.dtype()).device(set_.device()));
+        values.insert(values.end(), term_names(options_).size(), none);
+        continue;
+      }
       const GrmTerms terms = domain_losses(step, steps, d);
       const torch::Tensor total = terms.total(options_, gamma);
-      const double share = 1.0 / static_cast<double>(view_.training.size());
       const Stage stage("backward");
-      (total * share).backward();
-      for (const torch::Tensor& value : terms.values(total)) values.push_back(value);
+      (total * (of_domain * share)).backward();
+      for (const torch::Tensor& value : terms.values(total, share)) values.push_back(value);
     }
+    step.counts(counted);
     step.take(optimiser_);
     step.report(values);
   }
@@ -161,9 +171,17 @@ class Grm final : public Method {
     return counts;
   }
 
-  // Target nodes of one step: a fresh draw of `batch` nodes, or, when an epoch visits every node,
-  // the step's share of one permutation.
+  // Target nodes of one step, or of its shard.
   torch::Tensor targets(const nn::When& when, int64_t steps, size_t index) const {
+    return when.part_of(targets_of_step(when, steps, index));
+  }
+  double share_of_shard(const nn::When& when, int64_t steps, size_t index) const {
+    return when.shards == 1 ? 1.0 : when.share_of(targets_of_step(when, steps, index));
+  }
+
+  // A fresh draw of `batch` nodes, or, when an epoch visits every node, the step's share of one
+  // permutation.
+  torch::Tensor targets_of_step(const nn::When& when, int64_t steps, size_t index) const {
     const Stage stage("sample");
     const torch::Tensor& all = view_.training[index].labels.loss;
     const int64_t n = all.numel();
@@ -188,10 +206,14 @@ class Grm final : public Method {
     const Graph& graph = domain.graph;
     const auto stream = [this, index](const char* name) {
       return [this, index, name](const nn::When& when) {
-        const uint64_t place = static_cast<uint64_t>(when.step) * view_.training.size() + index;
+        const uint64_t place = when.place() * view_.training.size() + index;
         return rng_.stream(name, when.epoch, place);
       };
     };
+    if (step.when().shards > 1) {
+      const torch::Tensor chosen = targets_of_step(step.when(), steps, index);
+      view_.loss.known = nn::known_labels(view_.loss, domain.labels.y.index_select(0, chosen));
+    }
     nn::Pass& pass = step.pass(stream("dropout"));
     PreparedBatch g;
     torch::Tensor items, y;

@@ -26,10 +26,10 @@ torch::Tensor GrmTerms::total(const GrmOptions& options, const torch::Tensor& ga
   return presence_kl.defined() ? sum + gamma.to(presence_kl.scalar_type()) * presence_kl : sum;
 }
 
-std::vector<torch::Tensor> GrmTerms::values(const torch::Tensor& total) const {
+std::vector<torch::Tensor> GrmTerms::values(const torch::Tensor& total, double share) const {
   std::vector<torch::Tensor> all = {total, supervision, latent_kl, edge_kl, invariance};
   if (presence_kl.defined()) all.push_back(presence_kl);
-  for (torch::Tensor& each : all) each = each.detach();
+  for (torch::Tensor& each : all) each = share == 1.0 ? each.detach() : each.detach() * share;
   return all;
 }
 

@@ -19,8 +19,8 @@ struct GrmTerms {
   /// `gamma` weighs KL_p: GrmOptions::gamma of the epoch, or the place of a number on the device.
   torch::Tensor total(const GrmOptions& options, double gamma) const;
   torch::Tensor total(const GrmOptions& options, const torch::Tensor& gamma) const;
-  /// `total` and the terms, in the order of term_names.
-  std::vector<torch::Tensor> values(const torch::Tensor& total) const;
+  /// `total` and the terms, in the order of term_names; those of a part of a batch count its share.
+  std::vector<torch::Tensor> values(const torch::Tensor& total, double share = 1.0) const;
 };
 std::vector<std::string> term_names(const GrmOptions& options);
 /// The terms by name.

@@ -93,6 +93,11 @@ struct GrmOptions : MethodOptions {
   void declare(OptionList& list);
   void check() const;
   EpochShape epoch(const std::vector<DomainShape>& training) const;
+  std::string undivided() const {
+    return scope == Scope::whole ? "with method.scope = whole a step sees whole domains, so there "
+                                   "is no batch to cut"
+                                 : "";
+  }
   std::optional<MemoryUses> memory(const RunShape& run) const;
   std::optional<WorkCount> work(const RunShape& run) const;
   std::vector<Saving> savings(const RunShape& run) const;
