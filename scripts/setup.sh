@@ -51,7 +51,7 @@ case "${1:-}" in
       'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
       'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'
       'tool|qemu-x86_64|qemu-user|qemu-user|' 'tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg'
-      'tool|file|file|file|file' "${python[@]}" "${python_tests[@]}")
+      'tool|file|file|file|file' 'module|rdkit|python3-rdkit|python3-rdkit|rdkit' "${python[@]}" "${python_tests[@]}")
     ;;
   *)
     echo "setup.sh: '$1' is unknown; there is 'setup.sh', 'setup.sh test', 'setup.sh deb' and 'setup.sh python'" >&2

@@ -113,6 +113,13 @@ Graph pick_set(const Graph& set, const torch::Tensor& ids, const std::string& na
   return picked;
 }
 
+double quantile_of(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
 torch::Tensor read_split(const std::string& path, std::vector<bool>& taken) {
   const auto graphs = static_cast<int64_t>(taken.size());
   std::vector<int64_t> ids;

@@ -36,6 +36,9 @@ Graph as_set(const GraphBatch& batch, const std::string& name);
 /// The graphs `ids` (int64) of a set in this order as a set, with their features and edge data.
 Graph pick_set(const Graph& set, const torch::Tensor& ids, const std::string& name);
 
+/// The value below which a share of the sorted numbers lies, interpolated between neighbours.
+double quantile_of(const std::vector<double>& sorted, double share);
+
 /// Graph numbers of a split file, one a line. `taken` has an entry for every graph of the set;
 /// those of this split are marked in it. Error(data) names the line of a number that is outside the
 /// set, or that came before here or in another split.

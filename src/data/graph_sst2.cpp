@@ -78,14 +78,6 @@ std::vector<int64_t> read_sizes(const std::string& path, size_t graphs) {
   return sizes;
 }
 
-// The value below which a share of the sorted numbers lies, interpolated between neighbours.
-double percentile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 enum class SstSplit { dir, percentile };
 GRM_WORDS(SstSplit, "dir", "percentile")
 
@@ -122,7 +114,7 @@ SentenceSplit split_percentile(const std::vector<int64_t>& nodes,
   }
   std::vector<double> sorted = q;
   std::sort(sorted.begin(), sorted.end());
-  const double median = percentile(sorted, 0.5), high = percentile(sorted, 0.8);
+  const double median = quantile_of(sorted, 0.5), high = quantile_of(sorted, 0.8);
   const auto most = static_cast<size_t>(static_cast<double>(q.size()) * 0.1 + 0.5);
   SentenceSplit split;
   for (size_t g = 0; g < q.size(); ++g) {

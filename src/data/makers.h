@@ -23,5 +23,20 @@ std::unique_ptr<Dataset> make_sst2_tree();
 std::unique_ptr<Dataset> make_mnist75sp();
 std::unique_ptr<Dataset> make_good_motif();
 std::unique_ptr<Dataset> make_good_cbas();
+std::unique_ptr<Dataset> make_good_hiv();
+std::unique_ptr<Dataset> make_good_pcba();
+std::unique_ptr<Dataset> make_good_cmnist();
+std::unique_ptr<Dataset> make_good_webkb();
+std::unique_ptr<Dataset> make_good_twitch();
+std::unique_ptr<Dataset> make_drugood_ec50();
+std::unique_ptr<Dataset> make_bace();
+std::unique_ptr<Dataset> make_bbbp();
+std::unique_ptr<Dataset> make_clintox();
+std::unique_ptr<Dataset> make_sider();
+std::unique_ptr<Dataset> make_tox21();
+std::unique_ptr<Dataset> make_nci1();
+std::unique_ptr<Dataset> make_nci109();
+std::unique_ptr<Dataset> make_proteins();
+std::unique_ptr<Dataset> make_webkb();
 
 }  // namespace grm

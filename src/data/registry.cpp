@@ -10,6 +10,13 @@
 #include "grm/data/own_data.h"
 
 namespace grm {
+namespace {
+
+constexpr char kMoleculeNet[] =
+    "https://moleculenet.org/datasets-1 (tables of SMILES and labels), made into columns by "
+    "scripts/molecules.py, see docs/good.md";
+
+}  // namespace
 
 const std::vector<DatasetEntry>& datasets() {
   static const std::vector<DatasetEntry> table = {
@@ -47,6 +54,52 @@ const std::vector<DatasetEntry>& datasets() {
        make_good_motif, Level::graph},
       {"good-cbas", "GOOD's houses on a grown graph, nodes coloured; needs no file", "",
        make_good_cbas},
+      {"good-hiv", "GOOD's molecules by scaffold or size: do they inhibit HIV",
+       "https://ogb.stanford.edu/docs/graphprop/#ogbg-mol (the folder hiv, named molhiv); "
+       "scaffolds "
+       "by scripts/molecules.py, see docs/good.md",
+       make_good_hiv, Level::graph},
+      {"good-pcba", "GOOD's molecules by scaffold or size: active in 128 assays",
+       "https://ogb.stanford.edu/docs/graphprop/#ogbg-mol (the folder pcba); scaffolds by "
+       "scripts/molecules.py, see docs/good.md",
+       make_good_pcba, Level::graph},
+      {"good-cmnist", "GOOD's coloured digits on our superpixels, by colour of digit or background",
+       "http://yann.lecun.com/exdb/mnist/ (the four *-ubyte.gz files, in a folder mnist)",
+       make_good_cmnist, Level::graph},
+      {"good-webkb", "GOOD's web pages of three universities; class numbers differ between them",
+       "https://github.com/bingzhewei/geom-gcn (new_data/cornell, texas, wisconsin, in a folder "
+       "webkb)",
+       make_good_webkb},
+      {"webkb", "web pages of three universities, a domain each, classes matched: kind of page",
+       "https://github.com/bingzhewei/geom-gcn (new_data/cornell, texas, wisconsin, in a folder "
+       "webkb)",
+       make_webkb},
+      {"good-twitch", "GOOD's Twitch friendships by language, raw features: explicit language",
+       "https://github.com/CUAI/Non-Homophily-Benchmarks (folder twitch)", make_good_twitch},
+      {"drugood-ec50", "DrugOOD's ligands by assay, scaffold or size: are they active",
+       "https://github.com/yangnianzu0515/MoleOOD (DrugOOD/data/ec50/lbap_core_ec50_*.json); "
+       "tables by "
+       "scripts/molecules.py, see docs/good.md",
+       make_drugood_ec50, Level::graph},
+      {"bace", "MoleculeNet's molecules by scaffold: do they inhibit beta-secretase 1",
+       kMoleculeNet, make_bace, Level::graph},
+      {"bbbp", "MoleculeNet's molecules by scaffold: do they pass into the brain", kMoleculeNet,
+       make_bbbp, Level::graph},
+      {"clintox", "MoleculeNet's drugs by scaffold: approved, and toxic in trials; two tasks",
+       kMoleculeNet, make_clintox, Level::graph},
+      {"sider", "MoleculeNet's drugs by scaffold: side effects; 27 tasks", kMoleculeNet, make_sider,
+       Level::graph},
+      {"tox21", "MoleculeNet's molecules by scaffold: toxic in 12 assays", kMoleculeNet, make_tox21,
+       Level::graph},
+      {"nci1", "molecules by size: active against lung cancer cells",
+       "https://github.com/muhanzhang/pytorch_DGCNN (data/NCI1/NCI1.txt, in a folder tu)",
+       make_nci1, Level::graph},
+      {"nci109", "molecules by size: active against ovarian cancer cells",
+       "https://github.com/muhanzhang/pytorch_DGCNN (data/NCI109/NCI109.txt, in a folder tu)",
+       make_nci109, Level::graph},
+      {"proteins", "proteins by size: enzyme or not",
+       "https://github.com/muhanzhang/pytorch_DGCNN (data/PROTEINS/PROTEINS.txt, in a folder tu)",
+       make_proteins, Level::graph},
       {"scale", "generated graph of up to a hundred million nodes, for measuring; needs no file",
        "", make_scale},
   };

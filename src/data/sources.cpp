@@ -168,18 +168,22 @@ AdjacencyPtr adjacency_of_file(const std::string& path, int64_t rows, int64_t co
 }
 
 AdjacencyPtr read_edge_csv(const std::string& path, int64_t n,
-                           std::initializer_list<std::string_view> header) {
+                           std::initializer_list<std::string_view> header, char separator) {
   std::vector<int64_t> source, target;
-  io::read_csv(path, [&](const io::CsvRow& row) {
-    if (row.line == 1 && header.size() > 0) return row.expect(header);
-    row.expect_size(2);
-    source.push_back(row.parse_int(0));
-    target.push_back(row.parse_int(1));
-    if (std::min(source.back(), target.back()) < 0 || std::max(source.back(), target.back()) >= n) {
-      fail(ErrorKind::data, "{}:{}: the edge {} -> {} leaves the nodes 0..{}", path, row.line,
-           source.back(), target.back(), n - 1);
-    }
-  });
+  io::read_csv(
+      path,
+      [&](const io::CsvRow& row) {
+        if (row.line == 1 && header.size() > 0) return row.expect(header);
+        row.expect_size(2);
+        source.push_back(row.parse_int(0));
+        target.push_back(row.parse_int(1));
+        if (std::min(source.back(), target.back()) < 0 ||
+            std::max(source.back(), target.back()) >= n) {
+          fail(ErrorKind::data, "{}:{}: the edge {} -> {} leaves the nodes 0..{}", path, row.line,
+               source.back(), target.back(), n - 1);
+        }
+      },
+      separator);
   return adjacency_of_file(path, n, n, torch::tensor(source, torch::kInt64),
                            torch::tensor(target, torch::kInt64));
 }

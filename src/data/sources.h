@@ -58,6 +58,7 @@ AdjacencyPtr adjacency_of_file(const std::string& path, int64_t rows, int64_t co
 /// The edges of a two-column CSV file of node ids below n, with or without a header line. Errors
 /// name file and line.
 AdjacencyPtr read_edge_csv(const std::string& path, int64_t n,
-                           std::initializer_list<std::string_view> header = {});
+                           std::initializer_list<std::string_view> header = {},
+                           char separator = ',');
 
 }  // namespace grm

@@ -15,7 +15,7 @@ std::vector<MetricKind> metrics_of(Target target) {
   switch (target) {
     case Target::classes:
       return {MetricKind::accuracy, MetricKind::roc_auc, MetricKind::macro_f1,
-              MetricKind::average_precision};
+              MetricKind::average_precision, MetricKind::matthews};
     case Target::multi_label:
       return {MetricKind::roc_auc, MetricKind::average_precision, MetricKind::macro_f1,
               MetricKind::micro_f1, MetricKind::accuracy};

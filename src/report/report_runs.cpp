@@ -195,6 +195,8 @@ std::string row_name(const std::string& method, const std::string& variant) {
 std::string metric_name(const std::string& metric) {
   if (metric == "roc_auc") return "ROC-AUC";
   if (metric == "macro_f1") return "macro F1";
+  if (metric == "matthews") return "Matthews correlation";
+  if (metric == "average_precision") return "average precision";
   return metric.empty() ? "score" : metric;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "grm/core/error.h"
+#include "train/confusion.h"
 #include "train/target_metrics.h"
 
 namespace grm {
@@ -109,6 +110,8 @@ double score(MetricKind metric, const torch::Tensor& logits, const torch::Tensor
       const torch::Tensor x = logits.to(torch::kFloat64);
       return average_precision_of_scores(x.select(1, 1) - x.select(1, 0), y);
     }
+    case MetricKind::matthews:
+      return 100.0 * Confusion(predicted_class(logits), y, logits.size(1)).matthews();
     case MetricKind::rmse:
     case MetricKind::mae:
     case MetricKind::r2:

@@ -22,12 +22,18 @@ TEST(Registry, HoldsTheDatasetsOfBothLevelsOnceEach) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
     EXPECT_EQ(entry.published_at.empty(), entry.make()->files().empty()) << entry.name;
   }
-  EXPECT_EQ(names,
-            (std::set<std::string>{"sbm", "cora", "cora-mix", "photo", "twitch", "fb100",
-                                   "elliptic", "arxiv", "spmotif", "molhiv", "graph-sst2",
-                                   "sst2-tree", "mnist75sp", "scale", "good-motif", "good-cbas"}));
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "sbm",         "cora",         "cora-mix",  "photo",       "twitch",
+                       "fb100",       "elliptic",     "arxiv",     "spmotif",     "molhiv",
+                       "graph-sst2",  "sst2-tree",    "mnist75sp", "scale",       "good-motif",
+                       "good-cbas",   "good-hiv",     "good-pcba", "good-cmnist", "good-webkb",
+                       "good-twitch", "drugood-ec50", "bace",      "bbbp",        "clintox",
+                       "sider",       "tox21",        "nci1",      "nci109",      "proteins",
+                       "webkb"}));
   EXPECT_EQ(sets, (std::set<std::string>{"spmotif", "molhiv", "graph-sst2", "sst2-tree",
-                                         "mnist75sp", "good-motif"}));
+                                         "mnist75sp", "good-motif", "good-hiv", "good-pcba",
+                                         "good-cmnist", "drugood-ec50", "bace", "bbbp", "clintox",
+                                         "sider", "tox21", "nci1", "nci109", "proteins"}));
 }
 
 TEST(Registry, UnknownNameSuggestsTheNearest) {

@@ -90,6 +90,7 @@ TEST(Task, KindsHaveTheNamesThatRecordsUse) {
   EXPECT_EQ(to_string(MetricKind::roc_auc), "roc_auc");
   EXPECT_EQ(to_string(MetricKind::macro_f1), "macro_f1");
   EXPECT_EQ(to_string(MetricKind::accuracy), "accuracy");
+  EXPECT_EQ(to_string(MetricKind::matthews), "matthews");
 }
 
 TEST(CheckTask, AcceptsASoundTask) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grm/train/config.h"
+#include "support/real_data.h"
 #include "train/constant.h"
 #include "train/evaluate.h"
 
@@ -31,12 +32,40 @@ double gain(RunConfig config, int64_t epochs, const std::string& root = "") {
 TEST(GoodTraining, ErmLearnsMotifs) {
   RunConfig config("good-motif", "erm");
   config.set("dataset.part", "0.05");
+  config.set("method.hidden", "16");
   EXPECT_GE(gain(config, 20), 15);
 }
 
 TEST(GoodTraining, ErmLearnsThePlacesOfCbasOverSeveralEnvironments) {
   const RunConfig config("good-cbas", "erm");
   EXPECT_GE(gain(config, 200), 10);
+}
+
+// Two epochs on published files: the loss falls, and validation has a score.
+void train_two_epochs(RunConfig config) {
+  DataContext context;
+  context.root = *test::real_data_root();
+  const Task task = config.dataset.load(context);
+  const std::unique_ptr<Method> method = config.method.build(task.train_view(), Rng(1));
+  const double first = method->train_epoch(1).front().value;
+  EXPECT_LT(method->train_epoch(2).front().value, first);
+  const double score = mean_score(evaluate(*method, task, Role::validation));
+  EXPECT_GT(score, 0);
+  EXPECT_LT(score, 100);
+}
+
+TEST(GoodTrainingData, ErmTakesTwoEpochsOfLigands) {
+  if (!test::real_data_root()) GTEST_SKIP() << "needs real data: set GRM_DATA";
+  RunConfig config("drugood-ec50", "erm");
+  config.set("dataset.domain", "size");
+  config.set("dataset.part", "0.05");
+  config.set("method.hidden", "16");
+  train_two_epochs(std::move(config));
+}
+
+TEST(GoodTrainingData, ErmTakesTwoEpochsOfWebPages) {
+  if (!test::real_data_root()) GTEST_SKIP() << "needs real data: set GRM_DATA";
+  train_two_epochs(RunConfig("webkb", "erm"));
 }
 
 }  // namespace

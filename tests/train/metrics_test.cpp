@@ -39,6 +39,19 @@ TEST(Metrics, EqualTheHandExamples) {
   EXPECT_DOUBLE_EQ(f1.positive, 0.0);
 }
 
+// matthews_corrcoef([0, 1, 2, 2, 1, 0, 1], [0, 2, 2, 1, 1, 0, 0]) of scikit-learn is 0.375; by
+// hand: 7 items, 4 right, sum of products of class counts 2 * 3 + 3 * 2 + 2 * 2 = 16, sums of squares
+// 17 and 17: (7 * 4 - 16) / sqrt((49 - 17) (49 - 17)) = 12 / 32.
+TEST(Metrics, MatthewsCorrelationIsInPercent) {
+  const torch::Tensor y = torch::tensor({0, 1, 2, 2, 1, 0, 1}, torch::kInt64);
+  const torch::Tensor guess = torch::tensor({0, 2, 2, 1, 1, 0, 0}, torch::kInt64);
+  const torch::Tensor logits = torch::one_hot(guess, 3).to(torch::kFloat32);
+  EXPECT_NEAR(score(MetricKind::matthews, logits, y), 100 * 12.0 / 32, 1e-9);
+  const torch::Tensor same = torch::one_hot(torch::zeros_like(y), 3).to(torch::kFloat32);
+  EXPECT_EQ(score(MetricKind::matthews, same, y), 0);
+  EXPECT_NEAR(score(MetricKind::matthews, torch::one_hot(y, 3).to(torch::kFloat32), y), 100, 1e-9);
+}
+
 TEST(Metrics, AucEqualsCountingAllPairs) {
   Stream draw = Rng(4).stream("auc");
   for (int round = 0; round < 20; ++round) {

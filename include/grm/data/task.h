@@ -24,9 +24,20 @@ GRM_WORDS(Target, "class", "multi-label", "regression")
 /// Softmax cross-entropy; the 2-output BCE; BCE of each task; squared error.
 enum class LossKind { softmax, binary_pair, multi_label, squared };
 GRM_WORDS(LossKind, "softmax", "binary_pair", "multi_label", "squared")
-enum class MetricKind { accuracy, roc_auc, macro_f1, average_precision, micro_f1, rmse, mae, r2 };
+/// `matthews` is the correlation of true and predicted class, in percent like all others.
+enum class MetricKind {
+  accuracy,
+  roc_auc,
+  macro_f1,
+  average_precision,
+  micro_f1,
+  rmse,
+  mae,
+  r2,
+  matthews
+};
 GRM_WORDS(MetricKind, "accuracy", "roc_auc", "macro_f1", "average_precision", "micro_f1", "rmse",
-          "mae", "r2")
+          "mae", "r2", "matthews")
 
 Target target_of(LossKind loss);
 /// The metrics of a kind of target, the usual one first.

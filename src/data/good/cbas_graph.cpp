@@ -60,23 +60,10 @@ Cbas draw_cbas(Shift shift) {
   std::iota(order.begin(), order.end(), int64_t{0});
   streams.python.shuffle(order);
 
-  // Blocks of the shuffled nodes, in order: training environments, validation, test.
-  const auto cut = [&](int64_t environments, int64_t block, int64_t rest) {
-    Split split;
-    split.environment.assign(kCbasNodes, -1);
-    for (int64_t i = 0; i < kCbasNodes; ++i) {
-      const int64_t node = order[static_cast<size_t>(i)];
-      const bool trains = i < environments * block;
-      if (trains) split.environment[static_cast<size_t>(node)] = i / block;
-      const bool tests = i >= environments * block + rest;
-      split[trains ? Subset::train : tests ? Subset::test : Subset::validation].push_back(node);
-    }
-    return split;
-  };
-  cbas.split = cut(5, 84, 140);
+  cbas.split = cut_blocks(order, 5, 84, 140);
   cbas.features.assign(kCbasNodes, {1, 1, 1, 1});
   if (shift == Shift::none) return cbas;
-  Split split = cut(5, 112, 70);
+  Split split = cut_blocks(order, 5, 112, 70);
   for (int64_t i = 0; i < kCbasNodes; ++i) {
     const int64_t block = i < 560 ? i / 112 : i < 630 ? 5 : 6;
     cbas.features[static_cast<size_t>(order[static_cast<size_t>(i)])] =
@@ -85,7 +72,7 @@ Cbas draw_cbas(Shift shift) {
   cut_inside(split, 70, streams.python);
   if (shift == Shift::by_concept) {
     constexpr std::array<double, 7> kRates = {.95, .90, .85, .80, .75, .3, 0};
-    split = cut(5, 84, 140);
+    split = cut_blocks(order, 5, 84, 140);
     for (int64_t i = 0; i < kCbasNodes; ++i) {
       const int64_t block = i < 420 ? i / 84 : i < 560 ? 5 : 6;
       const auto node = static_cast<size_t>(order[static_cast<size_t>(i)]);

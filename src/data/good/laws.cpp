@@ -18,11 +18,15 @@ Items all_items(size_t n) {
   return items;
 }
 
-Items sorted_by(const Items& keys) {
-  Items items = all_items(keys.size());
+void sort_by(Items& items, const Items& keys) {
   std::stable_sort(items.begin(), items.end(), [&](int64_t a, int64_t b) {
     return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)];
   });
+}
+
+Items sorted_by(const Items& keys) {
+  Items items = all_items(keys.size());
+  sort_by(items, keys);
   return items;
 }
 
@@ -42,6 +46,16 @@ Items walk(const Items& items, const Items& keys, const Items& cuts) {
   return part;
 }
 
+void walk_environments(Split& split, const Items& sorted, const Items& keys, int64_t environments) {
+  const int64_t step = static_cast<int64_t>(sorted.size()) / environments;
+  Items cuts;
+  for (int64_t e = 0; e < environments; ++e) cuts.push_back(e * step);
+  const Items environment = walk(sorted, keys, cuts);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    split.environment[static_cast<size_t>(sorted[i])] = environment[i];
+  }
+}
+
 void cut_plain(Split& split, const Items& order, const PlainLaw& law) {
   const auto n = static_cast<int64_t>(order.size());
   const auto first = order.begin() + share_of(n, law.train);
@@ -55,7 +69,7 @@ void cut_plain(Split& split, const Items& order, const PlainLaw& law) {
 // Items of one domain that one round of the law of concepts may take.
 class Round {
  public:
-  Round(double bias, double share, double sign, const Items& labels, double centre)
+  Round(double bias, double share, double sign, const std::vector<double>& labels, double centre)
       : bias_(bias), share_(share), sign_(sign), labels_(labels), centre_(centre) {}
 
   // Moves what it takes from `left` to `taken`.
@@ -65,8 +79,7 @@ class Round {
     int64_t passed[2] = {-1, -1};  // the last item of a kind that was not taken
     for (const int64_t item : left) {
       const double u = python.real(), w = python.real();
-      const bool agrees =
-          sign_ * (static_cast<double>(labels_[static_cast<size_t>(item)]) - centre_) > 0;
+      const bool agrees = sign_ * (labels_[static_cast<size_t>(item)] - centre_) > 0;
       const bool takes = (agrees ? w < bias_ : w > bias_) && u < share_;
       has[agrees] = true;
       if (takes) took[agrees] = true;
@@ -84,11 +97,16 @@ class Round {
 
  private:
   double bias_, share_, sign_;
-  const Items& labels_;
+  const std::vector<double>& labels_;
   double centre_;
 };
 
 }  // namespace
+
+void cut_environments(Split& split, Items train, const Items& keys, int64_t environments) {
+  sort_by(train, keys);
+  walk_environments(split, train, keys, environments);
+}
 
 void cut_inside(Split& split, int64_t k, PythonStream& python) {
   Items& train = split[Subset::train];
@@ -130,19 +148,12 @@ Split covariate(const Items& keys, const CovariateLaw& law, PythonStream& python
   for (size_t i = 0; i < items.size(); ++i) {
     split[kParts[static_cast<size_t>(part[i])]].push_back(items[i]);
   }
-  const Items& train = split[Subset::train];
-  const int64_t step = static_cast<int64_t>(train.size()) / law.environments;
-  Items cuts;
-  for (int64_t e = 0; e < law.environments; ++e) cuts.push_back(e * step);
-  const Items environment = walk(train, keys, cuts);
-  for (size_t i = 0; i < train.size(); ++i) {
-    split.environment[static_cast<size_t>(train[i])] = environment[i];
-  }
+  walk_environments(split, split[Subset::train], keys, law.environments);
   cut_inside(split, share_of(n, law.inside), python);
   return split;
 }
 
-Split concept_shift(const Items& keys, const Items& labels, const ConceptLaw& law,
+Split concept_shift(const Items& keys, const std::vector<double>& labels, const ConceptLaw& law,
                     PythonStream& python) {
   const auto n = static_cast<double>(keys.size());
   const double centre = std::accumulate(labels.begin(), labels.end(), 0.0) / n;
@@ -184,6 +195,42 @@ Split concept_shift(const Items& keys, const Items& labels, const ConceptLaw& la
     }
   }
   cut_inside(split, share_of(static_cast<int64_t>(split[Subset::train].size()), .15), python);
+  return split;
+}
+
+Split cut_blocks(const Items& order, int64_t environments, int64_t block, int64_t rest) {
+  Split split;
+  split.environment.assign(order.size(), -1);
+  const int64_t trained = environments * block;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (at < trained) split.environment[static_cast<size_t>(order[i])] = at / block;
+    const Subset subset = at < trained          ? Subset::train
+                          : at < trained + rest ? Subset::validation
+                                                : Subset::test;
+    split[subset].push_back(order[i]);
+  }
+  return split;
+}
+
+void take_inside(Split& split, const Items& train, double validation, double test, const Rng& rng) {
+  const auto n = static_cast<int64_t>(train.size());
+  const int64_t validates = share_of(n, validation), tests = share_of(n, test);
+  const Items drawn = rng.stream("split").choose(n, validates + tests);
+  std::vector<Subset> home(train.size(), Subset::train);
+  for (int64_t k = 0; k < validates + tests; ++k) {
+    home[static_cast<size_t>(drawn[static_cast<size_t>(k)])] =
+        k < validates ? Subset::id_validation : Subset::id_test;
+  }
+  for (size_t i = 0; i < train.size(); ++i) split[home[i]].push_back(train[i]);
+}
+
+Split split_of_set(Shift shift, const Items& keys, const std::vector<double>& labels,
+                   const CovariateLaw& covariate_law, const ConceptLaw& concept_law,
+                   PythonStream& python) {
+  Split split = no_shift(static_cast<int64_t>(keys.size()), python);
+  if (shift != Shift::none) split = covariate(keys, covariate_law, python);
+  if (shift == Shift::by_concept) split = concept_shift(keys, labels, concept_law, python);
   return split;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/good/streams.h"
+#include "grm/core/rng.h"
 #include "grm/core/words.h"
 
 // The laws by which GOOD cuts a list of items into subsets (Gui, Li, Wang, Ji: GOOD, NeurIPS 2022,
@@ -54,10 +55,31 @@ struct ConceptLaw {
 constexpr ConceptLaw kConceptOfSets = {{.95, .95, .90, .85}, {.3, .5, .6, 1}};
 constexpr ConceptLaw kConceptOfTwitch = {{.80, .70, .80, .70}, {.4, .6, .5, 1}};
 constexpr ConceptLaw kConceptOfWebkb = {{.85, .75, .85, .80}, {.4, .6, .5, 1}};
-Split concept_shift(const std::vector<int64_t>& keys, const std::vector<int64_t>& labels,
+Split concept_shift(const std::vector<int64_t>& keys, const std::vector<double>& labels,
                     const ConceptLaw& law, PythonStream& python);
+
+/// The split of a set of graphs. GOOD draws without a shift first, then covariate, then concept, from
+/// one stream.
+Split split_of_set(Shift shift, const std::vector<int64_t>& keys, const std::vector<double>& labels,
+                   const CovariateLaw& covariate_law, const ConceptLaw& concept_law,
+                   PythonStream& python);
+
+/// Environments of training items in the order of their keys: an equal share each, but items of one
+/// key stay together.
+void cut_environments(Split& split, std::vector<int64_t> train, const std::vector<int64_t>& keys,
+                      int64_t environments);
+
+/// Blocks of a list, in order: a training environment each, then `rest` items to validate, then the
+/// test.
+Split cut_blocks(const std::vector<int64_t>& order, int64_t environments, int64_t block,
+                 int64_t rest);
 
 /// Shuffles train; its last `k` become id_test, the `k` before id_validation.
 void cut_inside(Split& split, int64_t k, PythonStream& python);
+
+/// For splits that are not GOOD's: id_validation and id_test are shares of the training items `train`
+/// (ascending), drawn from the stream "split"; train is what is left.
+void take_inside(Split& split, const std::vector<int64_t>& train, double validation, double test,
+                 const Rng& rng);
 
 }  // namespace grm::good

@@ -39,6 +39,10 @@ void Protocol::declare(OptionList& list, Level level) {
   list.choice("shift", shift,
               "covariate: tests have other graphs; concept: there, what goes along with the label "
               "goes against it; none: all subsets are alike");
+  declare_subsets(list, level);
+}
+
+void Protocol::declare_subsets(OptionList& list, Level level) {
   list.choice("choose_by", choose_by,
               "the subset that chooses the epoch: val is shifted, id_val is like training");
   list.choice("report", report,
@@ -61,6 +65,13 @@ void Protocol::add_others(Task& task, const Split& split, const Make& make) cons
          task.name);
   }
   const Subset chooser = choose_by == Chooser::val ? Subset::validation : Subset::id_validation;
+  if (split[chooser].empty()) {
+    fail(ErrorKind::config,
+         "{}: there is no {} under these options, so dataset.choose_by = {} cannot choose; try "
+         "dataset.choose_by = {}",
+         task.name, name_of(chooser), to_string(choose_by),
+         to_string(choose_by == Chooser::val ? Chooser::id_val : Chooser::val));
+  }
   const Subset other = choose_by == Chooser::val ? Subset::id_validation : Subset::validation;
   const auto add = [&](std::vector<Domain>& domains, Subset subset) {
     if (split[subset].empty()) return;

@@ -27,6 +27,8 @@ class Protocol {
   Report report = Report::test;
 
   void declare(OptionList& list, Level level);
+  /// The same without the shift, for data whose publisher made one split.
+  void declare_subsets(OptionList& list, Level level);
   /// For sets of graphs: `make` builds the domain of the given items in their order. The training
   /// domain tells the environment of each of its graphs.
   using Make = std::function<Domain(const torch::Tensor& ids, const std::string& name)>;
