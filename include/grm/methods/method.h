@@ -101,6 +101,8 @@ struct MethodOptions {
   std::optional<WorkCount> work(const RunShape& /*run*/) const { return std::nullopt; }
   /// What can be made smaller to save memory; what changes a result least comes first.
   std::vector<Saving> savings(const RunShape& /*run*/) const { return {}; }
+  /// Whether it trains on samples of graphs where train.batch asks for them.
+  bool takes_batches() const { return false; }
 };
 
 /// A method ready to be set and built, whatever it is.
@@ -114,6 +116,7 @@ class MethodRecipe {
   virtual std::optional<MemoryUses> memory(const RunShape& run) const = 0;
   virtual std::optional<WorkCount> work(const RunShape& run) const = 0;
   virtual std::vector<Saving> savings(const RunShape& run) const = 0;
+  virtual bool takes_batches() const = 0;
 };
 
 /// The recipe of a method from its options and its class: Options derives from MethodOptions and
@@ -135,6 +138,7 @@ class SimpleRecipe final : public MethodRecipe {
   }
   std::optional<WorkCount> work(const RunShape& run) const override { return options_.work(run); }
   std::vector<Saving> savings(const RunShape& run) const override { return options_.savings(run); }
+  bool takes_batches() const override { return options_.takes_batches(); }
 
  private:
   Options options_;

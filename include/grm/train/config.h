@@ -44,6 +44,8 @@ struct TrainOptions {
   bool calibrate = true;
   std::string class_weights = "none";
   double focal = 0.0;
+  int64_t batch = 0;
+  std::vector<int64_t> fanout;
   int64_t seeds = 1;
   int64_t first_seed = 1000;
   double checkpoint_seconds = 10.0;
