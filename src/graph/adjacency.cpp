@@ -143,7 +143,7 @@ AdjacencyPtr symmetrised(const Adjacency& edges) {
 }
 
 AdjacencyPtr with_self_loops(const Adjacency& edges, torch::Tensor* edge_of_input) {
-  ensure(edges.rows() == edges.cols(), "with_self_loops: the pattern is not square");
+  ensure(edges.rows() <= edges.cols(), "with_self_loops: a row has no column of its own");
   const int64_t n = edges.rows();
   const int64_t* offset = edges.in.offset();
   const int32_t* index = edges.in.index();
@@ -152,7 +152,8 @@ AdjacencyPtr with_self_loops(const Adjacency& edges, torch::Tensor* edge_of_inpu
   torch::Tensor moved = empty_indices(edges.nnz());
   int64_t* to = moved.data_ptr<int64_t>();
   Csr in;
-  in.rows = in.cols = n;
+  in.rows = n;
+  in.cols = edges.cols();
   in.offsets = torch::zeros({n + 1}, torch::kInt64);
   int64_t* new_offset = in.offsets.data_ptr<int64_t>();
   for (int64_t i = 0; i < n; ++i) {

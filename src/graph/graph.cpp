@@ -2,6 +2,7 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -71,7 +72,13 @@ torch::Tensor Features::column_mean() const {
     for (int64_t e = 0; e < sparse->nnz(); ++e) column[index[e]] += value ? value[e] : 1.0;
   }
   if (dense.defined()) {
-    sum.narrow(0, sparse_width(), dense.size(1)) += dense.to(torch::kFloat64).sum(0);
+    // A copy in double of some rows at a time.
+    constexpr int64_t kRowsAtOnce = 1 << 20;
+    for (int64_t begin = 0; begin < dense.size(0); begin += kRowsAtOnce) {
+      const int64_t count = std::min(kRowsAtOnce, dense.size(0) - begin);
+      sum.narrow(0, sparse_width(), dense.size(1)) +=
+          dense.narrow(0, begin, count).to(torch::kFloat64).sum(0);
+    }
   }
   sum /= static_cast<double>(rows());
   if (shift.defined()) sum -= shift.to(torch::kFloat64);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 
 #include "graph/influence_product.h"
@@ -172,8 +173,32 @@ struct LocalInfluence::Pool {
   ScratchPool<Search> searches;
 };
 
+namespace {
+
+// Whether the rows of a pattern are the undirected lists already: it is its own transpose (mapped
+// graphs say so) and no node has itself.
+bool plain_lists(const Adjacency& edges) {
+  if (!edges.out.indices.defined() || !edges.out.indices.is_same(edges.in.indices)) return false;
+  const Csr& in = edges.in;
+  std::atomic<bool> loop{false};
+  parallel_chunks(in.rows, 1 << 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end && !loop; ++i) {
+      const int32_t *first = in.index() + in.offset()[i], *last = in.index() + in.offset()[i + 1];
+      if (std::binary_search(first, last, static_cast<int32_t>(i))) loop = true;
+    }
+  });
+  return !loop;
+}
+
+}  // namespace
+
 LocalInfluence::LocalInfluence(const Adjacency& edges, const InfluenceRule& rule) : rule_(rule) {
   ensure(edges.rows() == edges.cols(), "LocalInfluence: the pattern is not square");
+  pool_ = std::make_unique<Pool>([this] { return std::make_unique<Search>(neighbours_, rule_); });
+  if (plain_lists(edges)) {
+    neighbours_ = edges.in;
+    return;
+  }
   const Csr both = symmetrised(edges)->in;
   neighbours_.rows = neighbours_.cols = both.rows;
   neighbours_.offsets = torch::zeros({both.rows + 1}, torch::kInt64);
@@ -187,7 +212,6 @@ LocalInfluence::LocalInfluence(const Adjacency& edges, const InfluenceRule& rule
     }
     offset[i + 1] = at;
   }
-  pool_ = std::make_unique<Pool>([this] { return std::make_unique<Search>(neighbours_, rule_); });
 }
 
 LocalInfluence::~LocalInfluence() = default;

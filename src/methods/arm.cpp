@@ -17,7 +17,8 @@
 // without replacement (all of them where there are fewer), theirs with replacement. Batches of one
 // step that fall on one domain share one pass of the context net, which changes nothing but how
 // often that net's normalisation statistics are updated. `one_context` is ours, after the GRM
-// paper. With an untrained context (its rows of the first weight 0) the method is ERM on batches.
+// paper. With train.batch, a step's networks run on samples around the nodes of its batches. With an
+// untrained context (its rows of the first weight 0) the method is ERM on batches.
 #include "methods/arm.h"
 
 #include <torch/types.h>
@@ -25,111 +26,18 @@
 #include <algorithm>
 
 #include "core/stages.h"
+#include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "methods/backbone_method.h"
 #include "methods/domains.h"
 #include "methods/draw.h"
+#include "methods/layer_wise.h"
+#include "methods/mini_batches.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
-#include "ops/bias.h"
 #include "ops/sparse.h"
 
 namespace grm {
-namespace {
-
-constexpr int64_t kTargetsPerChunk = 512;  // bounds the memory of predict_each
-
-nn::BackboneOptions two_layer_gcn(const nn::BackboneOptions& given) {
-  nn::BackboneOptions options = given;
-  options.backbone = nn::BackboneKind::gcn;
-  options.layers = 2;
-  return options;
-}
-
-}  // namespace
-
-ArmModel::ArmModel(nn::ParameterSet& set, const nn::BackboneOptions& options, int64_t channels,
-                   int64_t features, int64_t classes)
-    : options_(two_layer_gcn(options)),
-      features_(features),
-      propagation_(options.conv, set.dtype(), set.device()),
-      context_(nn::make_backbone(set, "context", options_, features, channels)),
-      weight_(set.glorot("conv1.weight", features + channels, options.hidden)),
-      bias_(set.constant("conv1.bias", {options.hidden}, 0.0)) {
-  if (options.batch_norm) norm_ = nn::BatchNorm(set, "norm1", options.hidden);
-  second_ = nn::GcnLayer(set, "conv2", options.hidden, classes);
-}
-
-torch::Tensor ArmModel::context_rows(const Graph& graph, nn::Pass& pass) {
-  return context_->forward({graph.edges, graph.x, {}, nullptr, graph.edge_weights}, pass).logits;
-}
-
-torch::Tensor ArmModel::context_of_batch(const torch::Tensor& rows, const torch::Tensor& nodes) {
-  return ops::gather_rows(rows, nodes).mean(0);
-}
-
-torch::Tensor ArmModel::shared(const Graph& graph) {
-  return ops::add_bias(
-      propagation_.get(graph).apply(ops::feature_linear(graph.x, weight_of_features())), bias_);
-}
-
-torch::Tensor ArmModel::activate(const torch::Tensor& rows, nn::Pass& pass) {
-  return torch::relu(options_.batch_norm ? norm_.forward(rows, pass) : rows);
-}
-
-torch::Tensor ArmModel::received(const nn::Propagation& p) const {
-  const torch::Tensor sums = ops::row_sum(p.pattern, p.weights).to(weight_.scalar_type());
-  return to_place_of(sums, weight_).unsqueeze(1);
-}
-
-torch::Tensor ArmModel::predict(const Graph& graph, const torch::Tensor& shared_rows,
-                                const torch::Tensor& context, nn::Pass& pass) {
-  const nn::Propagation p = propagation_.get(graph);
-  const torch::Tensor shift = torch::mm(context.unsqueeze(0), weight_of_context());  // [1, hidden]
-  const torch::Tensor h = activate(shared_rows + torch::mm(received(p), shift), pass);
-  return second_.forward(pass.dropout(h, options_.dropout), p);
-}
-
-torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& shared_rows,
-                                     const torch::Tensor& contexts, const torch::Tensor& context_of,
-                                     const torch::Tensor& nodes) {
-  const nn::Evaluating evaluating;
-  const nn::Propagation p = propagation_.get(graph);
-  const torch::Tensor a = received(p);
-  const torch::Tensor shifts = torch::mm(contexts, weight_of_context());  // [B, hidden]
-  const int64_t* target = nodes.data_ptr<int64_t>();
-  const int64_t* of = context_of.data_ptr<int64_t>();
-  const int64_t* offset = p.pattern->in.offset();
-  const int32_t* index = p.pattern->in.index();
-  const auto as_tensor = [](const std::vector<int64_t>& v) {
-    return torch::tensor(v, torch::kInt64);
-  };
-  nn::Pass pass = nn::Pass::evaluate();
-  std::vector<torch::Tensor> results;
-  for (int64_t begin = 0; begin < nodes.numel(); begin += kTargetsPerChunk) {
-    const int64_t end = std::min(begin + kTargetsPerChunk, nodes.numel());
-    // Every pair j -> i into the targets of this chunk: j is seen under the context of i.
-    std::vector<int64_t> source, edge, context, ends = {0};
-    for (int64_t k = begin; k < end; ++k) {
-      for (int64_t e = offset[target[k]]; e < offset[target[k] + 1]; ++e) {
-        source.push_back(index[e]);
-        edge.push_back(e);
-        context.push_back(of[target[k]]);
-      }
-      ends.push_back(static_cast<int64_t>(source.size()));
-    }
-    const torch::Tensor from = to_place_of(as_tensor(source), shared_rows);
-    torch::Tensor h = activate(select_rows(shared_rows, from) +
-                                   select_rows(a, from) * select_rows(shifts, as_tensor(context)),
-                               pass);
-    if (p.weights.defined()) h = h * select_rows(p.weights, as_tensor(edge)).unsqueeze(1);
-    results.push_back(
-        torch::addmm(second_.bias, ops::segment_sum(as_tensor(ends), h), second_.weight));
-  }
-  return results.empty() ? torch::empty({0, second_.bias.size(0)}, second_.bias.options())
-                         : torch::cat(results);
-}
-
 namespace {
 
 enum class ArmInference { one_context, batched };
@@ -173,8 +81,9 @@ struct ArmOptions : MethodOptions {
     epoch.steps = std::clamp<int64_t>((nodes + per_step - 1) / per_step, 1, steps_cap);
     return epoch;
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
-    Held held = domains.held(backbone, run);
+  std::optional<MemoryUses> memory(const RunShape& given) const {
+    const RunShape run = on_samples(given, ArmModel::kHops);
+    Held held = domains.held(backbone, given);
     for (const DomainShape& g : run.training) {  // a context net and a batch's own pass besides
       held.add(nn::backbone_cost(backbone, g, run.classes), static_cast<double>(batches));
     }
@@ -191,6 +100,7 @@ struct ArmOptions : MethodOptions {
     all.push_back(smaller("hidden", backbone.hidden, 16));
     return all;
   }
+  bool takes_batches() const { return true; }
 };
 
 class Arm final : public Method {
@@ -203,9 +113,18 @@ class Arm final : public Method {
         model_(set_, options.backbone, options.channels, view.features, view.classes),
         optimiser_(set_, options.optimiser.lr, options.optimiser.weight_decay,
                    options.optimiser.decoupled()),
-        steps_(set_.device()),
-        provider_(options.domains, two_layer_gcn(options.backbone), view, rng) {
+        steps_(set_.device(), !view.sampling.on()),
+        provider_(options.domains, ArmModel::two_layer_gcn(options.backbone), view, rng),
+        batches_(view.sampling, rng, ArmModel::kHops) {
     tell_unread_edges(view, "arm", true, false);
+    const int64_t targets = options.support * options.batches;
+    if (batches_.on() && view.sampling.batch < targets) {
+      fail(ErrorKind::config,
+           "train.batch is {}, but a step of arm has method.batches = {} batches of method.support "
+           "= "
+           "{} nodes; use at least {}, or smaller ones",
+           view.sampling.batch, options.batches, options.support, targets);
+    }
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
@@ -238,12 +157,19 @@ class Arm final : public Method {
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
     const nn::Evaluating evaluating;
     nn::Pass pass = nn::Pass::evaluate();
+    const int64_t n = graph.nodes();
+    const bool one = options_.inference == ArmInference::one_context;
+    torch::Tensor support;
+    if (one) {
+      support = torch::tensor(rng_.stream("inference").choose(n, std::min(n, options_.support)),
+                              torch::kInt64);
+    }
+    if (one && (batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
+      return layer_wise_logits(graph, support, nodes);
+    }
     const torch::Tensor rows = model_.context_rows(graph, pass);
     const torch::Tensor shared = model_.shared(graph);
-    const int64_t n = graph.nodes();
-    if (options_.inference == ArmInference::one_context) {
-      const torch::Tensor support =
-          draw_nodes(torch::arange(n), options_.support, rng_.stream("inference"));
+    if (one) {
       const torch::Tensor context = ArmModel::context_of_batch(rows, support);
       return select_rows(model_.predict(graph, shared, context, pass), nodes);
     }
@@ -268,6 +194,35 @@ class Arm final : public Method {
   }
 
  private:
+  torch::Tensor layer_wise_logits(const Graph& graph, const torch::Tensor& support,
+                                  const torch::Tensor& nodes) {
+    const torch::Tensor rows =
+        layer_wise(graph, support, ArmModel::kHops,
+                   [&](int64_t l, const Graph& part) { return model_.context_layer(l, part); });
+    const torch::Tensor context = rows.mean(0);
+    return layer_wise(graph, nodes, ArmModel::kHops, [&](int64_t l, const Graph& part) {
+      return model_.predict_layer(l, part, context);
+    });
+  }
+
+  // What a step knows of a domain that batches fell on.
+  struct Encoded {
+    Domain sample;          // with train.batch: around the nodes of its batches
+    torch::Tensor rows_of;  // and those nodes, ascending
+    torch::Tensor context_rows, shared;
+  };
+  void take_sample(Encoded& encoded, const Domain& domain, int64_t which,
+                   const std::vector<int64_t>& chosen, const nn::When& when) const {
+    std::vector<torch::Tensor> nodes;
+    for (int64_t m = 0; m < options_.batches; ++m) {
+      if (chosen[m] != which) continue;
+      nodes.push_back(
+          draw_nodes(domain.labels.loss, options_.support, stream_of("support", m)(when)));
+    }
+    encoded.rows_of = std::get<0>(at::_unique(torch::cat(nodes), /*sorted=*/true));
+    encoded.sample = batches_.around(domain, encoded.rows_of, when, static_cast<uint64_t>(which));
+  }
+
   // The domain of each batch of a step.
   std::vector<int64_t> choose_domains(size_t domains, int64_t epoch, int64_t step) const {
     Stream choice = rng_.stream("domain", epoch, step);
@@ -289,27 +244,29 @@ class Arm final : public Method {
   // One step on a batch of each chosen domain; reports their losses, then the mean.
   void train_step(nn::Step& step, const std::vector<Domain>& domains,
                   const std::vector<int64_t>& chosen) {
-    struct Encoded {
-      torch::Tensor context_rows, shared;
-    };
     std::map<int64_t, Encoded> encoded;
     std::vector<torch::Tensor> losses;
     torch::Tensor total;
     for (int64_t m = 0; m < options_.batches; ++m) {
-      const Domain& domain = domains[chosen[m]];
+      const Domain& whole = domains[chosen[m]];
       const auto [at, fresh] = encoded.try_emplace(chosen[m]);
+      Encoded& here = at->second;
+      if (fresh && batches_.on()) take_sample(here, whole, chosen[m], chosen, step.when());
+      const Domain& domain = batches_.on() ? here.sample : whole;
       if (fresh) {
         nn::Pass& pass = step.pass(stream_of("context_dropout", m));
-        at->second = {model_.context_rows(domain.graph, pass), model_.shared(domain.graph)};
+        here.context_rows = model_.context_rows(domain.graph, pass);
+        here.shared = model_.shared(domain.graph);
       }
-      const torch::Tensor counted = domain.labels.loss;
-      const torch::Tensor nodes =
+      const torch::Tensor counted = whole.labels.loss;
+      torch::Tensor nodes =
           step.indices([this, counted, of = stream_of("support", m)](const nn::When& when) {
             return draw_nodes(counted, options_.support, of(when));
           });
-      const torch::Tensor context = ArmModel::context_of_batch(at->second.context_rows, nodes);
+      if (batches_.on()) nodes = torch::searchsorted(to_place_of(here.rows_of, nodes), nodes);
+      const torch::Tensor context = ArmModel::context_of_batch(here.context_rows, nodes);
       nn::Pass& pass = step.pass(stream_of("dropout", m));
-      const torch::Tensor logits = model_.predict(domain.graph, at->second.shared, context, pass);
+      const torch::Tensor logits = model_.predict(domain.graph, here.shared, context, pass);
       const torch::Tensor loss =
           nn::supervised_loss(view_.loss, ops::gather_rows(logits, nodes),
                               select_rows(to_place_of(domain.labels.y, nodes), nodes));
@@ -333,6 +290,7 @@ class Arm final : public Method {
   nn::Adam optimiser_;
   nn::StepRecorder steps_;
   DomainProvider provider_;
+  MiniBatches batches_;
 };
 
 }  // namespace

@@ -30,13 +30,23 @@ class ArmModel {
   /// Logits of every node under one context: [n, classes].   context: [channels]
   torch::Tensor predict(const Graph& graph, const torch::Tensor& shared_rows,
                         const torch::Tensor& context, nn::Pass& pass);
+  /// Layer `l` of the context net and of the prediction net alone, for methods/layer_wise.h.
+  torch::Tensor context_layer(int64_t l, const Graph& part);
+  torch::Tensor predict_layer(int64_t l, const Graph& part, const torch::Tensor& context);
   /// Logits [k, classes] of `nodes`, in evaluation mode, node i under the context in row
   /// context_of[i] of contexts [B, channels]. Costs about one pass, however many contexts.
   torch::Tensor predict_each(const Graph& graph, const torch::Tensor& shared_rows,
                              const torch::Tensor& contexts, const torch::Tensor& context_of,
                              const torch::Tensor& nodes);
 
+  static constexpr int64_t kHops = 2;  // of either net
+  /// The options of a backbone as either net takes them.
+  static nn::BackboneOptions two_layer_gcn(const nn::BackboneOptions& given);
+
  private:
+  /// The hidden rows of the prediction net under one context.
+  torch::Tensor hidden(const torch::Tensor& shared_rows, const nn::Propagation& p,
+                       const torch::Tensor& context, nn::Pass& pass);
   torch::Tensor weight_of_features() const { return weight_.narrow(0, 0, features_); }
   torch::Tensor weight_of_context() const {
     return weight_.narrow(0, features_, weight_.size(0) - features_);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "grm/methods/cost.h"
 #include "nn/backbone.h"
 
@@ -18,6 +20,10 @@ struct Held {
   /// What comes after it, in a step of its own.
   void in_turn(const Held& other);
 };
+
+/// The run as its steps see it: with train.batch, samples in the place of the training graphs, of
+/// sizes as one draw finds them. Otherwise the run as it is.
+RunShape on_samples(const RunShape& run, std::optional<int64_t> hops);
 
 /// One pass over every training graph, one graph after the other.
 Held one_after_the_other(const nn::BackboneOptions& options, const RunShape& run);

@@ -7,6 +7,7 @@
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/graph/device.h"
+#include "methods/layer_wise.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
@@ -77,8 +78,11 @@ BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
       backbone_(
           nn::make_backbone(set_, "", backbone, view.features, view.classes, view.edge_features)),
       optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()),
-      recordable_(set_.device().is_cuda() && backbone.backbone != nn::BackboneKind::own),
-      steps_(set_.device(), recordable_) {
+      recordable_(set_.device().is_cuda() && backbone.backbone != nn::BackboneKind::own &&
+                  !view.sampling.on()),
+      steps_(set_.device(), recordable_),
+      batches_(view.sampling, rng, nn::hops(backbone)),
+      hops_(nn::hops(backbone)) {
   const nn::BackboneKind kind = backbone.backbone;
   if (kind == nn::BackboneKind::gcnii) {
     require_classes(view, "method.backbone = gcnii",
@@ -113,7 +117,7 @@ nn::BackboneOutput BackboneMethod::forward(nn::Step& step, uint64_t place,
 
 nn::Pass& BackboneMethod::training_pass(nn::Step& step, uint64_t place) {
   return step.pass([this, place](const nn::When& when) {
-    return rng_.stream("dropout", static_cast<uint64_t>(when.epoch), place);
+    return rng_.stream("dropout", static_cast<uint64_t>(when.epoch), place_in_step(when, place));
   });
 }
 
@@ -123,18 +127,25 @@ nn::BackboneOutput BackboneMethod::forward(nn::Pass& pass, const Domain& domain,
                                            SharedProducts* shared) {
   const Stage stage("classify");
   const EdgeData data = edge_data(domain.graph, edges);
-  return backbone_->forward({edges ? edges : domain.graph.edges, domain.graph.x, edge_weights,
-                             shared ? shared->of(domain.graph) : nullptr, data.weights, data.x},
-                            pass);
+  nn::BackboneInput input = nn::input_of(domain.graph);
+  if (edges) input.edges = edges;
+  input.edge_weights = edge_weights;
+  input.shared = shared ? shared->of(domain.graph) : nullptr;
+  input.data_weights = data.weights;
+  input.edge_x = data.x;
+  return backbone_->forward(input, pass);
 }
 
 torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
   const nn::Evaluating evaluating;
+  if (hops_ && (batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
+    return layer_wise(graph, nodes, *hops_, [&](int64_t l, const Graph& part) {
+      return backbone_->layer(l, nn::input_of(part));
+    });
+  }
   const auto predict = [&] {
     nn::Pass pass = nn::Pass::evaluate();
-    const nn::BackboneInput input{graph.edges,        graph.x,     {}, nullptr,
-                                  graph.edge_weights, graph.edge_x};
-    return select_rows(backbone_->forward(input, pass).logits, nodes);
+    return select_rows(backbone_->forward(nn::input_of(graph), pass).logits, nodes);
   };
   const bool recorded = recordable_ && !nn::InputGradient::wanted();
   return recorded ? predictions_.get(graph, nodes, set_.device(), predict) : predict();

@@ -7,6 +7,7 @@
 
 #include "grm/methods/method.h"
 #include "methods/device_predictions.h"
+#include "methods/mini_batches.h"
 #include "nn/backbone.h"
 #include "nn/recorded_step.h"
 
@@ -87,12 +88,14 @@ class BackboneMethod : public Method {
   nn::ParameterSet set_;
   std::unique_ptr<nn::Backbone> backbone_;
   nn::Adam optimiser_;     // over the whole set
-  const bool recordable_;  // whether the backbone is ours: others may do anything
+  const bool recordable_;  // whole graphs and a backbone of ours: others may do anything
   nn::StepRecorder steps_;
+  MiniBatches batches_;
 
  private:
   nn::Pass& training_pass(nn::Step& step, uint64_t place);
 
+  std::optional<int64_t> hops_;
   DevicePredictions predictions_;
 };
 

@@ -17,11 +17,12 @@ std::vector<DomainShape> shapes_of(const std::vector<Domain>& training) {
   return shapes;
 }
 
-RunShape::RunShape(const Task& task, int64_t run_epochs)
+RunShape::RunShape(const Task& task, int64_t run_epochs, Sampling steps_on)
     : training(shapes_of(task.training)),
       classes(static_cast<double>(task.classes)),
       features(static_cast<double>(task.features())),
       epochs(static_cast<double>(run_epochs)),
+      sampling(std::move(steps_on)),
       kept_(std::make_shared<std::map<std::string, std::shared_ptr<void>>>()) {
   for (const Role role : {Role::validation, Role::test}) {
     for (const Domain& d : task.domains(role)) {

@@ -40,8 +40,11 @@ double DomainOptions::copies(size_t training_graphs) const {
   return static_cast<double>(views + (include_original ? 1 : 0));
 }
 
-Held DomainOptions::held(const nn::BackboneOptions& backbone, const RunShape& run) const {
-  const DomainSource from = source(run.training.size());
+Held DomainOptions::held(const nn::BackboneOptions& backbone, const RunShape& given) const {
+  const DomainSource from = source(given.training.size());
+  // Edited copies are made of whole graphs.
+  const RunShape run =
+      from == DomainSource::natural ? on_samples(given, nn::hops(backbone)) : given;
   Held all;
   for (const DomainShape& g : run.training) {
     all.add(nn::backbone_cost(backbone, g, run.classes), copies(run.training.size()));

@@ -5,7 +5,8 @@
 //   L   =  sum_g q_g l_g                                  q constant, one step per epoch
 //
 // q is updated before it is used, kept as log q for the whole run, and part of the checkpoint.
-// Prediction is a plain forward pass. With one domain q = 1 and the method is ERM.
+// Prediction is a plain forward pass. With one domain q = 1 and the method is ERM. With train.batch,
+// a step takes a sample of every domain, l_g is the loss of its targets, and q moves in every step.
 //
 // Differences from the authors' code: full batches, every labelled node of each domain, where they
 // draw minibatches with equal probability per group; the common selection rule in place of the
@@ -63,7 +64,8 @@ struct DrnnOptions : MethodOptions {
     domains.declare(list);
   }
   std::optional<MemoryUses> memory(const RunShape& run) const {
-    return backbone_memory(backbone, run, domains.held(backbone, run), "editors");
+    return backbone_memory(backbone, on_samples(run, nn::hops(backbone)),
+                           domains.held(backbone, run), "editors");
   }
   std::optional<WorkCount> work(const RunShape& run) const {
     return backbone_work(backbone, run, domains.copies(run.training.size()));
@@ -71,6 +73,7 @@ struct DrnnOptions : MethodOptions {
   std::vector<Saving> savings(const RunShape& /*run*/) const {
     return backbone_savings(backbone, domains.savings());
   }
+  bool takes_batches() const { return true; }
 };
 
 class Drnn final : public BackboneMethod {
@@ -81,13 +84,16 @@ class Drnn final : public BackboneMethod {
         provider_(options.domains, options.backbone, view, rng) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    const std::vector<Domain>& domains = provider_.domains(epoch);
-    const auto count = static_cast<int64_t>(domains.size());
+    const std::vector<Domain>& all = provider_.domains(epoch);
+    const auto count = static_cast<int64_t>(all.size());
     if (!log_q_.defined()) {
       log_q_ = torch::full({count}, -std::log(static_cast<double>(count)), numbers());
     }
-    steps_.run({epoch, 0}, [this, &domains](nn::Step& step) { train_step(step, domains); });
-    std::vector<double> values = steps_.read().front();
+    for (int64_t at = 0; at < batches_.steps(all); ++at) {
+      const std::vector<Domain> domains = batches_.draw(all, {epoch, at});
+      steps_.run({epoch, at}, [&](nn::Step& step) { train_step(step, domains); });
+    }
+    std::vector<double> values = mean_over_steps(steps_.read());
     const double total = values.back();
     values.pop_back();
     double mean = 0.0;

@@ -4,7 +4,8 @@
 //
 // One full-batch step per epoch. With `update = per_domain` (the reference protocol on FB-100) one
 // step per training graph; `per_domain_accumulate` also repeats that protocol's accident of zeroing
-// the gradient only once per epoch, so that later graphs step along the sum of gradients.
+// the gradient only once per epoch, so that later graphs step along the sum of gradients. With
+// train.batch, the same steps are taken on samples of the graphs, as many as visit every target.
 #include <torch/types.h>
 
 #include "core/stages.h"
@@ -27,11 +28,13 @@ struct ErmOptions : MethodOptions {
                 "one step on the mean loss, one step per training domain, or the latter without "
                 "zeroing gradients in between");
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
+  std::optional<MemoryUses> memory(const RunShape& given) const {
+    const RunShape run = on_samples(given, nn::hops(backbone));
     return backbone_memory(backbone, run, one_after_the_other(backbone, run));
   }
   std::optional<WorkCount> work(const RunShape& run) const { return backbone_work(backbone, run); }
   std::vector<Saving> savings(const RunShape& /*run*/) const { return backbone_savings(backbone); }
+  bool takes_batches() const { return true; }
 };
 
 class Erm final : public BackboneMethod {
@@ -40,22 +43,26 @@ class Erm final : public BackboneMethod {
       : BackboneMethod(options.backbone, options.optimiser, view, rng), options_(options) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    steps_.run({epoch, 0}, [this](nn::Step& step) { train_step(step); });
+    const int64_t steps = batches_.steps(view_.training);
+    for (int64_t at = 0; at < steps; ++at) {
+      const std::vector<Domain> domains = batches_.draw(view_.training, {epoch, at});
+      steps_.run({epoch, at}, [&](nn::Step& step) { train_step(step, domains); });
+    }
     const double share = 1.0 / static_cast<double>(view_.training.size());
-    const std::vector<double> losses = steps_.read().front();
+    const std::vector<double> losses = mean_over_steps(steps_.read());
     double total = 0.0;
     for (const double loss : losses) total += loss * share;
     return {{"total", total}};
   }
 
  private:
-  void train_step(nn::Step& step) {
+  void train_step(nn::Step& step, const std::vector<Domain>& domains) {
     const bool per_domain = options_.update != DomainUpdate::mean;
     const double share = 1.0 / static_cast<double>(view_.training.size());
     std::vector<torch::Tensor> losses;
     optimiser_.zero_grad();
-    for (size_t d = 0; d < view_.training.size(); ++d) {
-      const Domain& domain = view_.training[d];
+    for (size_t d = 0; d < domains.size(); ++d) {
+      const Domain& domain = domains[d];
       if (options_.update == DomainUpdate::per_domain) optimiser_.zero_grad();
       const torch::Tensor loss = loss_of(domain, forward(step, domain, d).logits);
       const Stage stage("backward");

@@ -11,7 +11,8 @@
 //   L_2nd   || A A^T - Z Z^T ||_F
 //
 // a_i and z_i are the rows of X0 and F of up to `pair_nodes` labelled nodes per training graph,
-// drawn anew in every epoch and put together over the graphs. One full-batch Adam step per epoch.
+// drawn anew in every epoch and put together over the graphs. One full-batch Adam step per epoch;
+// with train.batch, steps on samples of the graphs, whose targets are the labelled nodes of a step.
 //
 // Differences from the authors' code: two GCN layers on X0 in place of three GraphSAGE layers of
 // width 64, so that all methods share one kind of network; logarithms of sigmoids as softplus,
@@ -31,6 +32,8 @@
 #include "methods/backbone_cost.h"
 #include "methods/backbone_method.h"
 #include "methods/draw.h"
+#include "methods/layer_wise.h"
+#include "methods/mini_batches.h"
 #include "nn/data_propagation.h"
 #include "nn/input_gradient.h"
 #include "ops/sparse.h"
@@ -200,7 +203,8 @@ struct IsGibOptions : MethodOptions {
     o.batch_norm = batch_norm;
     return o;
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
+  std::optional<MemoryUses> memory(const RunShape& given) const {
+    const RunShape run = on_samples(given, nn::hops(gcn()));
     Held held;
     for (const DomainShape& g : run.training) {
       held.add(nn::backbone_cost(gcn(), g, run.classes));
@@ -227,7 +231,10 @@ struct IsGibOptions : MethodOptions {
   std::vector<Saving> savings(const RunShape& /*run*/) const {
     return {smaller("hidden", hidden, 16)};
   }
+  bool takes_batches() const { return true; }
 };
+
+constexpr int64_t kHops = 2;
 
 class IsGib final : public Method {
  public:
@@ -241,7 +248,8 @@ class IsGib final : public Method {
         first_(set_, "conv1", options.input_width, options.hidden),
         second_(set_, "conv2", options.hidden, view.classes),
         critic_(set_, "critic", options.input_width, options.hidden, false),
-        steps_(set_.device()) {
+        steps_(set_.device(), !view.sampling.on()),
+        batches_(view.sampling, rng, kHops) {
     require_classes(view, "isgib", "it pairs nodes of equal and of different classes");
     tell_unread_edges(view, "isgib", true, false);
     if (options.batch_norm) norm_ = nn::BatchNorm(set_, "norm1", options.hidden);
@@ -250,8 +258,11 @@ class IsGib final : public Method {
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    steps_.run({epoch, 0}, [this](nn::Step& step) { train_step(step); });
-    const std::vector<double> values = steps_.read().front();
+    for (int64_t at = 0; at < batches_.steps(view_.training); ++at) {
+      const std::vector<Domain> domains = batches_.draw(view_.training, {epoch, at});
+      steps_.run({epoch, at}, [&](nn::Step& step) { train_step(step, domains); });
+    }
+    const std::vector<double> values = mean_over_steps(steps_.read());
     return {{"total", values[0]}, {"erm", values[1]},        {"same", values[2]},
             {"diff", values[3]},  {"individual", values[4]}, {"second", values[5]}};
   }
@@ -259,6 +270,12 @@ class IsGib final : public Method {
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
     const nn::Evaluating evaluating;
     nn::Pass pass = nn::Pass::evaluate();
+    if ((batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
+      return layer_wise(graph, nodes, kHops, [&](int64_t l, const Graph& part) {
+        const nn::Propagation p = propagation_.get(part, 0);
+        return l == 0 ? hidden(input_.forward(part.x), p, pass) : second_.forward(part.x.dense, p);
+      });
+    }
     return select_rows(forward(graph, pass).logits, nodes);
   }
   nn::ParameterSet& parameters() override { return set_; }
@@ -271,18 +288,23 @@ class IsGib final : public Method {
     torch::Tensor logits;  // [n, classes]
   };
 
-  void train_step(nn::Step& step) {
+  void train_step(nn::Step& step, const std::vector<Domain>& domains) {
     std::vector<torch::Tensor> losses, a_rows, z_rows, labels;
-    for (size_t d = 0; d < view_.training.size(); ++d) {
-      const Domain& domain = view_.training[d];
-      nn::Pass& pass = step.pass(
-          [this, d](const nn::When& when) { return rng_.stream("dropout", when.epoch, d); });
+    for (size_t d = 0; d < domains.size(); ++d) {
+      const Domain& domain = domains[d];
+      const auto stream = [this, d](const char* name) {
+        return [this, d, name](const nn::When& when) {
+          return rng_.stream(name, when.epoch, place_in_step(when, d));
+        };
+      };
+      nn::Pass& pass = step.pass(stream("dropout"));
       const Output out = forward(domain.graph, pass);
       losses.push_back(domain_loss(view_.loss, domain.labels, out.logits));
-      const torch::Tensor nodes = step.indices([this, d](const nn::When& when) {
-        return draw_nodes(view_.training[d].labels.loss, options_.pair_nodes,
-                          rng_.stream("pairs", when.epoch, d));
-      });
+      const torch::Tensor counted = domain.labels.loss;
+      const torch::Tensor nodes =
+          step.indices([this, counted, pairs = stream("pairs")](const nn::When& when) {
+            return draw_nodes(counted, options_.pair_nodes, pairs(when));
+          });
       a_rows.push_back(ops::gather_rows(out.input, nodes));
       z_rows.push_back(ops::gather_rows(out.hidden, nodes));
       labels.push_back(select_rows(to_place_of(domain.labels.y, nodes), nodes));
@@ -307,12 +329,15 @@ class IsGib final : public Method {
   }
 
   Output forward(const Graph& graph, nn::Pass& pass) {
-    const nn::Propagation p = propagation_.get(graph);
     const torch::Tensor x0 = input_.forward(graph.x);
+    const torch::Tensor h = hidden(x0, propagation_.get(graph, 0), pass);
+    return {x0, h, second_.forward(h, propagation_.get(graph, 1))};
+  }
+
+  torch::Tensor hidden(const torch::Tensor& x0, const nn::Propagation& p, nn::Pass& pass) {
     torch::Tensor h = first_.forward(x0, p);
     if (options_.batch_norm) h = norm_.forward(h, pass);
-    h = pass.dropout(torch::relu(h), options_.dropout);
-    return {x0, h, second_.forward(h, p)};
+    return pass.dropout(torch::relu(h), options_.dropout);
   }
 
   IsGibOptions options_;
@@ -326,6 +351,7 @@ class IsGib final : public Method {
   nn::BatchNorm norm_;
   std::unique_ptr<nn::Adam> optimiser_;  // built last, over the whole set
   nn::StepRecorder steps_;
+  MiniBatches batches_;
 };
 
 }  // namespace

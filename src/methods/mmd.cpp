@@ -6,7 +6,8 @@
 //   MMD2(F, F') = mean k(F, F) + mean k(F', F') - 2 mean k(F, F')
 //   k(x, y) = sum over c in {1e-3, ..., 1e3} of exp(-c |x - y|^2)
 //
-// One step per epoch; prediction is a plain forward pass. With one domain, or gamma = 0 and the
+// One step per epoch; prediction is a plain forward pass. With train.batch, a step takes a sample of
+// every domain, whose targets give l_g and the nodes of F_g. With one domain, or gamma = 0 and the
 // natural domains, the method is ERM.
 //
 // Differences from the authors' code: it also adds the terms g = g', which are 0, and divides by
@@ -127,7 +128,8 @@ struct MmdOptions : MethodOptions {
     domains.declare(list);
   }
   std::optional<MemoryUses> memory(const RunShape& run) const {
-    return backbone_memory(backbone, run, domains.held(backbone, run), "editors");
+    return backbone_memory(backbone, on_samples(run, nn::hops(backbone)),
+                           domains.held(backbone, run), "editors");
   }
   std::optional<WorkCount> work(const RunShape& run) const {
     const double copies = domains.copies(run.training.size());
@@ -139,6 +141,7 @@ struct MmdOptions : MethodOptions {
   std::vector<Saving> savings(const RunShape& /*run*/) const {
     return backbone_savings(backbone, domains.savings());
   }
+  bool takes_batches() const { return true; }
 };
 
 class Mmd final : public BackboneMethod {
@@ -149,13 +152,16 @@ class Mmd final : public BackboneMethod {
         provider_(options.domains, options.backbone, view, rng) {}
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
-    const std::vector<Domain>& domains = provider_.domains(epoch);
-    steps_.run({epoch, 0}, [this, &domains](nn::Step& step) { train_step(step, domains); });
-    std::vector<double> values = steps_.read().front();
-    const double* terms = values.data() + domains.size();
+    const std::vector<Domain>& all = provider_.domains(epoch);
+    for (int64_t at = 0; at < batches_.steps(all); ++at) {
+      const std::vector<Domain> domains = batches_.draw(all, {epoch, at});
+      steps_.run({epoch, at}, [&](nn::Step& step) { train_step(step, domains); });
+    }
+    std::vector<double> values = mean_over_steps(steps_.read());
+    const double* terms = values.data() + all.size();
     const std::vector<LossTerm> result = {
         {"total", terms[0]}, {"erm", terms[1]}, {"mmd", terms[2]}};
-    values.resize(domains.size());
+    values.resize(all.size());
     provider_.feedback(epoch, values);
     return result;
   }
@@ -186,7 +192,8 @@ class Mmd final : public BackboneMethod {
       }
       const Labels labels = domains[g].labels;
       const Tensor nodes = step.indices([this, g, labels](const nn::When& when) {
-        return draw_nodes(labels.loss, options_.support, rng_.stream("support", when.epoch, g));
+        return draw_nodes(labels.loss, options_.support,
+                          rng_.stream("support", when.epoch, place_in_step(when, g)));
       });
       features.push_back(ops::gather_rows(out.hidden, nodes));
       sizes.push_back(nodes.numel());

@@ -6,6 +6,7 @@
 
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
+#include "nn/convolutions.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
 
@@ -132,7 +133,8 @@ torch::Tensor Gatv2Layer::scores(const torch::Tensor& u, const torch::Tensor& v,
     std::vector<torch::Tensor> each;
     for (int64_t t = 0; t < heads; ++t) {
       const torch::Tensor p = u.narrow(1, t * channels, channels).contiguous();
-      const torch::Tensor q = v.narrow(1, t * channels, channels).contiguous();
+      const torch::Tensor q =
+          first_rows(v, pairs.pattern->rows()).narrow(1, t * channels, channels).contiguous();
       const torch::Tensor a = attention.select(0, t).contiguous();
       each.push_back(ops::pair_scores(pairs.pattern, p, q, a) -
                      kSlope * ops::pair_scores(pairs.pattern, torch::neg(p), torch::neg(q), a));

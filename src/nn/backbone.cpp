@@ -32,6 +32,31 @@ void BackboneOptions::declare(OptionList& list) {
            "Share of the input features dropped while training.");
 }
 
+BackboneInput input_of(const Graph& graph) {
+  BackboneInput input{graph.edges, graph.x, {}, nullptr, graph.edge_weights, graph.edge_x};
+  input.sample = graph.sample;
+  return input;
+}
+
+torch::Tensor Backbone::layer(int64_t /*l*/, const BackboneInput& /*input*/) {
+  throw InternalError("a backbone without hops() has no layers of its own");
+}
+
+std::optional<int64_t> hops(const BackboneOptions& options) {
+  switch (options.backbone) {
+    case BackboneKind::gcn:
+    case BackboneKind::sage:
+    case BackboneKind::gat:
+    case BackboneKind::gatv2:
+    case BackboneKind::gin:
+      return options.layers;
+    case BackboneKind::mlp:
+      return 0;
+    default:
+      return std::nullopt;
+  }
+}
+
 const std::vector<BackboneEntry>& backbones() {
   static const std::vector<BackboneEntry> table = {
       {BackboneKind::gcn, "graph convolutions by weighted sums, with or without normalisation",
@@ -62,6 +87,9 @@ class DroppedInput final : public Backbone {
  public:
   DroppedInput(std::unique_ptr<Backbone> inner, double rate, const torch::Device& device)
       : inner_(std::move(inner)), rate_(rate), device_(device) {}
+  torch::Tensor layer(int64_t l, const BackboneInput& input) override {
+    return inner_->layer(l, input);
+  }
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     if (!pass.training()) return inner_->forward(input, pass);
     BackboneInput dropped = input;
@@ -122,11 +150,12 @@ std::string tensor_name(const std::string& prefix, const std::string& kind, int6
 }
 
 void check_input(const BackboneInput& input, const std::string& backbone, bool takes_weights) {
-  const int64_t nodes = input.edges->rows();
+  const int64_t nodes = input.edges->cols();  // those of a sample are more than the rows
   if (input.x.rows() != nodes) {
     fail(ErrorKind::shape, "{}: the graph has {} nodes, but the features have {} rows", backbone,
          nodes, input.x.rows());
   }
+  ensure(!input.sample || !input.edge_weights.defined(), "masks of edges on a sample of a graph");
   if (input.edge_weights.defined() && !takes_weights) {
     fail(ErrorKind::config, "the backbone '{}' takes no masks of edges; use gcn, sage or gin",
          backbone);
@@ -142,6 +171,18 @@ void check_input(const BackboneInput& input, const std::string& backbone, bool t
     fail(ErrorKind::shape, "{}: {} rows of features were given for a graph of {} edges", backbone,
          input.edge_x.rows(), edges);
   }
+}
+
+BackboneInput layer_of(const BackboneInput& input, int64_t l) {
+  BackboneInput one = input;
+  if (!input.sample || input.sample->layers.empty()) return one;
+  one.edges = input.sample->layers.at(static_cast<size_t>(l));
+  const int64_t count = one.edges->nnz();
+  if (input.data_weights.defined()) one.data_weights = input.data_weights.narrow(0, 0, count);
+  if (input.edge_x.width() > 0) {
+    one.edge_x = pick_rows(input.edge_x, torch::arange(count, torch::kInt64));
+  }
+  return one;
 }
 
 bool reads_edge_features(BackboneKind kind) {

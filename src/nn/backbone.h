@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace grm::nn {
 /// first product anew. `data_weights` [nnz], not negative, and `edge_x` belong to the data: weights
 /// reach every layer of every backbone but mlp, features of edges those of gin and gatv2.
 /// `propagation` (optional), for gcn alone: the operator of all layers, in place of that of `edges`.
+/// `sample` (optional) belongs to a graph that was drawn out of a larger one: each layer goes along
+/// edges of its own, and what comes out are rows of the nodes that the graph was drawn around.
 struct BackboneInput {
   AdjacencyPtr edges;
   Features x;
@@ -24,7 +27,11 @@ struct BackboneInput {
   torch::Tensor data_weights = {};
   Features edge_x = {};
   Propagation propagation = {};
+  std::shared_ptr<const GraphSample> sample = nullptr;
 };
+
+/// What a graph brings itself.
+BackboneInput input_of(const Graph& graph);
 
 struct BackboneOutput {
   torch::Tensor hidden;  // [n, h]: what the last layer sees; undefined when it sees the features
@@ -56,7 +63,15 @@ class Backbone {
  public:
   virtual ~Backbone() = default;
   virtual BackboneOutput forward(const BackboneInput& input, Pass& pass) = 0;
+  /// Layer `l` (from 0) alone, while predicting: `input` is a sample of one layer whose features are
+  /// the rows that the layer before gave, for the first layer those of the graph. For the kinds that
+  /// have hops().
+  virtual torch::Tensor layer(int64_t l, const BackboneInput& input);
 };
+
+/// How many hops away from a node its prediction looks, for networks that can be trained on samples
+/// of graphs; nothing for the others (gpr, gcnii and networks of others).
+std::optional<int64_t> hops(const BackboneOptions& options);
 
 /// Widths of what goes in and comes out.
 struct BackboneShape {

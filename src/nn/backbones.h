@@ -45,6 +45,10 @@ std::string tensor_name(const std::string& prefix, const std::string& kind, int6
 /// the backbone for weights where `takes_weights` is false.
 void check_input(const BackboneInput& input, const std::string& backbone, bool takes_weights);
 
+/// What layer `l` of a network sees of a sample: its own edges with what they carry. Of a whole
+/// graph: all of it.
+BackboneInput layer_of(const BackboneInput& input, int64_t l);
+
 /// The weights of the inner layers and of the last: of the data, and a mask; undefined: all ones.
 struct InputWeights {
   torch::Tensor data, mask;  // as they came
@@ -72,19 +76,28 @@ class BlockNorms {
   std::vector<BatchNorm> norms_;
 };
 
-/// Blocks of a layer, its normalisation, `activation` and dropout, each over `inner`, then the last
-/// layer over `outer`: propagations or patterns, as the layers take them.
-template <class Layer, class Over, class Activation>
+/// Blocks of a layer, its normalisation, `activation` and dropout, then the last layer alone. Layer
+/// l goes over `over(l)`: propagations or patterns, as the layers take them.
+template <class Layer, class OverOf, class Activation>
 BackboneOutput run_blocks(const std::vector<Layer>& layers, BlockNorms& norms, const Features& x,
-                          const Over& inner, const Over& outer, double dropout, Pass& pass,
+                          const OverOf& over, double dropout, Pass& pass,
                           const Activation& activation) {
-  const size_t last = layers.size() - 1;
+  const auto last = static_cast<int64_t>(layers.size()) - 1;
   torch::Tensor h;
-  for (size_t l = 0; l < last; ++l) {
-    const torch::Tensor z = l == 0 ? layers[l].forward(x, inner) : layers[l].forward(h, inner);
-    h = pass.dropout(activation(norms.forward(static_cast<int64_t>(l), z, pass)), dropout);
+  for (int64_t l = 0; l < last; ++l) {
+    const torch::Tensor z = l == 0 ? layers[l].forward(x, over(l)) : layers[l].forward(h, over(l));
+    h = pass.dropout(activation(norms.forward(l, z, pass)), dropout);
   }
-  return {h, last == 0 ? layers[last].forward(x, outer) : layers[last].forward(h, outer)};
+  return {h, last == 0 ? layers[last].forward(x, over(last)) : layers[last].forward(h, over(last))};
+}
+
+/// Block `l` of these alone, while predicting.
+template <class Layer, class Over, class Activation>
+torch::Tensor run_block(const std::vector<Layer>& layers, BlockNorms& norms, int64_t l,
+                        const Features& x, const Over& over, const Activation& activation) {
+  const torch::Tensor z = layers[l].forward(x, over);
+  if (l + 1 == static_cast<int64_t>(layers.size())) return z;
+  return activation(norms.forward(l, z, Pass::evaluate()));
 }
 
 }  // namespace grm::nn

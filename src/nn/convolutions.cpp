@@ -21,11 +21,13 @@ SageLayer::SageLayer(ParameterSet& set, const std::string& name, int64_t in, int
 
 // The mean is linear, so W_l may come first: sparse features then never become dense rows.
 torch::Tensor SageLayer::forward(const torch::Tensor& x, const Propagation& mean) const {
-  return mean.apply(torch::mm(x, neighbours.weight)) + neighbours.bias + self.forward(x);
+  return mean.apply(torch::mm(x, neighbours.weight)) + neighbours.bias +
+         first_rows(self.forward(x), mean.pattern->rows());
 }
 
 torch::Tensor SageLayer::forward(const Features& x, const Propagation& mean) const {
-  return mean.apply(ops::feature_linear(x, neighbours.weight)) + neighbours.bias + self.forward(x);
+  return mean.apply(ops::feature_linear(x, neighbours.weight)) + neighbours.bias +
+         first_rows(self.forward(x), mean.pattern->rows());
 }
 
 GinConv::GinConv(ParameterSet& set, const std::string& name, int64_t in, int64_t width, int64_t out,
@@ -40,23 +42,28 @@ GinConv::GinConv(ParameterSet& set, const std::string& name, int64_t in, int64_t
 torch::Tensor GinConv::forward(const torch::Tensor& x, const GinEdges& edges, const Pass& pass) {
   if (!table.defined()) {
     const torch::Tensor u = torch::mm(x, first.weight);
-    const torch::Tensor sum = u + ops::spmm(edges.edges, edges.weights, u);
-    return finish(ops::add_bias(torch::addcmul(sum, u, eps), first.bias), pass);
+    return finish(received(u, edges), pass);
   }
   if (!edges.edge_x.sparse && !edges.edge_x.dense.defined()) {
     fail(ErrorKind::shape, "gin: edges without features came, {} columns were expected",
          table.size(0));
   }
-  const torch::Tensor received =
+  const torch::Tensor messages =
       ops::relu_messages(edges.edges, edges.weights, x, ops::feature_linear(edges.edge_x, table));
-  return finish(first.forward(torch::addcmul(x + received, x, eps)), pass);
+  const torch::Tensor own = first_rows(x, edges.edges->rows());
+  return finish(first.forward(torch::addcmul(own + messages, own, eps)), pass);
+}
+
+torch::Tensor GinConv::received(const torch::Tensor& u, const GinEdges& edges) const {
+  const torch::Tensor own = first_rows(u, edges.edges->rows());
+  const torch::Tensor sum = own + ops::spmm(edges.edges, edges.weights, u);
+  return ops::add_bias(torch::addcmul(sum, own, eps), first.bias);
 }
 
 torch::Tensor GinConv::forward(const Features& x, const GinEdges& edges, const Pass& pass) {
   ensure(!table.defined(), "GinConv: features of edges need dense rows of nodes");
   const torch::Tensor u = ops::feature_linear(x, first.weight);
-  const torch::Tensor sum = u + ops::spmm(edges.edges, edges.weights, u);
-  return finish(ops::add_bias(torch::addcmul(sum, u, eps), first.bias), pass);
+  return finish(received(u, edges), pass);
 }
 
 torch::Tensor GinConv::finish(const torch::Tensor& mapped, const Pass& pass) {

@@ -8,6 +8,12 @@
 // rows or features that stay sparse.
 namespace grm::nn {
 
+/// The rows that a pattern of `rows` rows computes: all of x, or the first ones where x belongs to a
+/// sample of a graph.
+inline torch::Tensor first_rows(const torch::Tensor& x, int64_t rows) {
+  return x.size(0) == rows ? x : x.narrow(0, 0, rows);
+}
+
 /// GraphSAGE: Z = P (X W_l) + b + X W_r, where P is a mean over in-neighbours (mean_propagation);
 /// a node without in-neighbours keeps b + x W_r.
 struct SageLayer {
@@ -42,6 +48,8 @@ struct GinConv {
   torch::Tensor forward(const Features& x, const GinEdges& edges, const Pass& pass);
 
  private:
+  // (1 + eps) u_i + sum_{j->i} w_ji u_j + b, for u = x W of `first`.
+  torch::Tensor received(const torch::Tensor& u, const GinEdges& edges) const;
   torch::Tensor finish(const torch::Tensor& mapped, const Pass& pass);
 };
 

@@ -25,12 +25,20 @@ class Gat : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gat", false);
-    const AttentionPairs pairs = pairs_.get(input, false);
-    return run_blocks(layers_, norms_, input.x, pairs, pairs, dropout_, pass,
-                      [](const torch::Tensor& z) { return torch::elu(z); });
+    AttentionPairs whole;
+    if (!input.sample) whole = pairs_.get(input, false);
+    const auto over = [&](int64_t l) {
+      return input.sample ? pairs_.get(layer_of(input, l), false) : whole;
+    };
+    return run_blocks(layers_, norms_, input.x, over, dropout_, pass, kActivation);
+  }
+  torch::Tensor layer(int64_t l, const BackboneInput& input) override {
+    return run_block(layers_, norms_, l, input.x, pairs_.get(layer_of(input, 0), false),
+                     kActivation);
   }
 
  private:
+  static constexpr auto kActivation = [](const torch::Tensor& z) { return torch::elu(z); };
   AttentionCache pairs_;
   BlockNorms norms_;
   double dropout_;

@@ -26,12 +26,20 @@ class Gatv2 : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gatv2", false);
-    const AttentionPairs pairs = pairs_.get(input, edge_features_ > 0);
-    return run_blocks(layers_, norms_, input.x, pairs, pairs, dropout_, pass,
-                      [](const torch::Tensor& z) { return torch::elu(z); });
+    AttentionPairs whole;
+    if (!input.sample) whole = pairs_.get(input, edge_features_ > 0);
+    const auto over = [&](int64_t l) {
+      return input.sample ? pairs_.get(layer_of(input, l), edge_features_ > 0) : whole;
+    };
+    return run_blocks(layers_, norms_, input.x, over, dropout_, pass, kActivation);
+  }
+  torch::Tensor layer(int64_t l, const BackboneInput& input) override {
+    return run_block(layers_, norms_, l, input.x,
+                     pairs_.get(layer_of(input, 0), edge_features_ > 0), kActivation);
   }
 
  private:
+  static constexpr auto kActivation = [](const torch::Tensor& z) { return torch::elu(z); };
   AttentionCache pairs_;
   BlockNorms norms_;
   double dropout_;

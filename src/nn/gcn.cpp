@@ -24,6 +24,7 @@ class Gcn : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "gcn", true);
+    if (input.sample) return on_sample(input, pass);
     const int64_t last = options_.layers - 1;
     const InputWeights given = weights_of(input, options_.weight_last_layer);
     const torch::Tensor inside = given.inner_on(device_, dtype_);
@@ -42,7 +43,22 @@ class Gcn : public Backbone {
     return {h, last == 0 ? top.forward(input.x, outer, input.shared) : top.forward(h, outer)};
   }
 
+  torch::Tensor layer(int64_t l, const BackboneInput& input) override {
+    return run_block(layers_, norms_, l, input.x, sampled(input, 0),
+                     [](const torch::Tensor& z) { return torch::relu(z); });
+  }
+
  private:
+  Propagation sampled(const BackboneInput& input, int64_t l) const {
+    return sampled_propagation(options_.conv, *input.sample, l, input.data_weights, dtype_,
+                               device_);
+  }
+  BackboneOutput on_sample(const BackboneInput& input, Pass& pass) {
+    return run_blocks(
+        layers_, norms_, input.x, [&](int64_t l) { return sampled(input, l); }, options_.dropout,
+        pass, [](const torch::Tensor& z) { return torch::relu(z); });
+  }
+
   Propagation operator_of(const AdjacencyPtr& edges, const torch::Tensor& weights) {
     return weights.defined() ? weighted_.get(edges, weights) : plain_.get(edges);
   }

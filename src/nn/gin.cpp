@@ -40,16 +40,35 @@ class Gin : public Backbone {
     const size_t last = layers_.size() - 1;
     torch::Tensor h = embed_ ? embed_->forward(input.x) : torch::Tensor();
     for (size_t l = 0; l < last; ++l) {
-      const torch::Tensor z = layer(l, input.x, h, inner, pass);
+      const torch::Tensor z =
+          conv(l, input.x, h, input.sample ? sampled(input, static_cast<int64_t>(l)) : inner, pass);
       h = pass.dropout(torch::relu(norms_.forward(static_cast<int64_t>(l), z, pass)),
                        options_.dropout);
     }
-    return {h, layer(last, input.x, h, outer, pass)};
+    return {h, conv(last, input.x, h,
+                    input.sample ? sampled(input, static_cast<int64_t>(last)) : outer, pass)};
+  }
+  torch::Tensor layer(int64_t l, const BackboneInput& input) override {
+    const Pass pass = Pass::evaluate();
+    const torch::Tensor h = embed_ && l == 0 ? embed_->forward(input.x) : input.x.dense;
+    const bool first = l == 0 && !embed_;
+    const torch::Tensor z =
+        conv(static_cast<size_t>(l), input.x, first ? torch::Tensor() : h, sampled(input, 0), pass);
+    if (l + 1 == static_cast<int64_t>(layers_.size())) return z;
+    return torch::relu(norms_.forward(l, z, pass));
   }
 
  private:
-  torch::Tensor layer(size_t l, const Features& x, const torch::Tensor& h, const GinEdges& edges,
-                      const Pass& pass) {
+  // The edges of a layer of a sample; each stands for some of the whole graph.
+  GinEdges sampled(const BackboneInput& input, int64_t l) const {
+    const BackboneInput own = layer_of(input, l);
+    const Propagation sum =
+        sampled_propagation(Conv::sum, *input.sample, l, input.data_weights, dtype_, device_);
+    return {own.edges, sum.weights, embed_ ? own.edge_x.on(device_) : Features{}};
+  }
+
+  torch::Tensor conv(size_t l, const Features& x, const torch::Tensor& h, const GinEdges& edges,
+                     const Pass& pass) {
     return h.defined() ? layers_[l].forward(h, edges, pass) : layers_[l].forward(x, edges, pass);
   }
 

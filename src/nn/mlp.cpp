@@ -30,6 +30,11 @@ class MlpBackbone : public Backbone {
     return {h, last == 0 ? layers_[last].forward(input.x) : layers_[last].forward(h)};
   }
 
+  torch::Tensor layer(int64_t /*l*/, const BackboneInput& input) override {
+    Pass pass = Pass::evaluate();
+    return forward(input, pass).logits;
+  }
+
  private:
   double dropout_;
   BlockNorms norms_;

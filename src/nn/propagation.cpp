@@ -65,6 +65,28 @@ Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype,
   return {edges, on_device(torch::repeat_interleave(share, degree), device)};
 }
 
+Propagation sampled_propagation(Conv conv, const GraphSample& sample, int64_t l,
+                                const torch::Tensor& weights, torch::Dtype dtype,
+                                const torch::Device& device) {
+  const AdjacencyPtr& edges = sample.layers.at(static_cast<size_t>(l));
+  torch::Tensor given;
+  for (const torch::Tensor& each : {weights, sample.stands_for}) {
+    if (!each.defined()) continue;
+    const torch::Tensor own = on_device(each.narrow(0, 0, edges->nnz()), device).to(dtype);
+    given = given.defined() ? given * own : own;
+  }
+  if (conv == Conv::sum) return {edges, given};
+  torch::Tensor position;
+  const AdjacencyPtr looped = with_self_loops(*edges, &position);
+  torch::Tensor all = torch::ones({looped->nnz()}, torch::dtype(dtype).device(device));
+  if (given.defined()) all = all.index_copy(0, to_place_of(position, all), given);
+  const torch::Tensor degrees = on_device(sample.degrees, device).to(dtype);
+  const torch::Tensor scale =
+      torch::where(degrees > 0, torch::rsqrt(degrees), torch::zeros_like(degrees));
+  const auto [source, target] = edge_list(looped->on(device));
+  return {looped, all * scale.index_select(0, source) * scale.index_select(0, target)};
+}
+
 Propagation transposed(const Propagation& p) {
   const torch::Tensor weights =
       p.weights.defined() ? p.weights.index_select(0, to_place_of(p.pattern->out_edge, p.weights))

@@ -26,12 +26,11 @@ class Sage : public Backbone {
 
   BackboneOutput forward(const BackboneInput& input, Pass& pass) override {
     check_input(input, "sage", true);
-    Propagation plain = means_.get(input.edges);
-    if (input.data_weights.defined()) {
-      const torch::Tensor w =
-          to_place_of(input.data_weights, plain.weights).to(plain.weights.scalar_type());
-      plain.weights = mean_weights(input.edges, w);
-    }
+    const auto block = [&](const auto& over) {
+      return run_blocks(layers_, norms_, input.x, over, options_.dropout, pass, kActivation);
+    };
+    if (input.sample) return block([&](int64_t l) { return mean_of(layer_of(input, l)); });
+    const Propagation plain = mean_of(input);
     Propagation inner = plain;
     if (input.edge_weights.defined()) {
       inner.weights =
@@ -39,11 +38,24 @@ class Sage : public Backbone {
           to_place_of(input.edge_weights, plain.weights).to(plain.weights.scalar_type());
     }
     const Propagation& outer = options_.weight_last_layer ? inner : plain;
-    return run_blocks(layers_, norms_, input.x, inner, outer, options_.dropout, pass,
-                      [](const torch::Tensor& z) { return torch::relu(z); });
+    return block([&](int64_t l) { return l + 1 == options_.layers ? outer : inner; });
+  }
+  torch::Tensor layer(int64_t l, const BackboneInput& input) override {
+    return run_block(layers_, norms_, l, input.x, mean_of(layer_of(input, 0)), kActivation);
   }
 
  private:
+  static constexpr auto kActivation = [](const torch::Tensor& z) { return torch::relu(z); };
+
+  Propagation mean_of(const BackboneInput& input) {
+    Propagation mean = means_.get(input.edges);
+    if (!input.data_weights.defined()) return mean;
+    const torch::Tensor w =
+        to_place_of(input.data_weights, mean.weights).to(mean.weights.scalar_type());
+    mean.weights = mean_weights(input.edges, w);
+    return mean;
+  }
+
   // w_ji / sum_j w_ji; 0 where a node receives nothing.
   static torch::Tensor mean_weights(const AdjacencyPtr& edges, const torch::Tensor& w) {
     const torch::Tensor sums = ops::row_sum(edges, w);

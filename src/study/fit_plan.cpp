@@ -52,7 +52,7 @@ double most_seconds(const std::vector<Rung>& rungs, std::vector<double> seconds)
 }  // namespace
 
 double counted_seconds(const RunConfig& config, const Task& task) {
-  const RunShape run(task, config.train.epochs);
+  const RunShape run(task, config.train.epochs, {config.train.batch, config.train.fanout});
   const EpochShape epoch = config.method.recipe().epoch(run.training);
   const std::optional<WorkCount> work = config.method.recipe().work(run);
   double seconds = kStep * static_cast<double>(epoch.steps);

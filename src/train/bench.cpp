@@ -11,6 +11,7 @@
 #include "grm/graph/device.h"
 #include "train/evaluate.h"
 #include "train/same_run.h"
+#include "train/sampling.h"
 
 namespace grm {
 namespace {
@@ -52,13 +53,14 @@ class Bench {
         options_(options),
         device_(compute_device()),
         group_(dist::group_or_alone(options.group)),
-        run_(task, config.train.epochs) {
+        run_(task, config.train.epochs, sampling_of(config)) {
     check_sharding(config, options.group);
     const MemoryEstimate estimate = check_memory(config, task, device_);
     report_.memory = estimate.parts;
     report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / cost::kMiB;
     reset_peak_memory(device_);
     TrainView view = task.train_view();
+    view.sampling = run_.sampling;
     view.validate = [&task, &options](const Predictor& predict) {
       return mean_score(evaluate(predict, task, Role::validation, options.group));
     };
@@ -76,7 +78,8 @@ class Bench {
     report_.peak_memory_mib = device_.is_cuda()
                                   ? static_cast<double>(device_memory(device_).peak) / cost::kMiB
                                   : report_.host_peak_memory_mib;
-    report_.work = config_.method.recipe().work(run_);
+    // Formulas are for whole graphs.
+    if (!run_.sampling.on()) report_.work = config_.method.recipe().work(run_);
     report_.targets_per_epoch = config_.method.recipe().epoch(run_.training).targets;
     return report_;
   }

@@ -50,6 +50,13 @@ void TrainOptions::declare(OptionList& list) {
   list.add("shards", shards, {1, 100000},
            "parts into which a batch is cut: each is computed alone and gradients are summed in "
            "their order, so that as many processes as divide it train to the same bits");
+  list.add("batch", batch, {0, 1e9},
+           "node level: target nodes of each training domain in a step, on a sample of their "
+           "neighbourhood, for graphs that are too large to train on as a whole; 0: whole graphs");
+  list.add(
+      "fanout", fanout, {0, 1e6},
+      "neighbours drawn for a node of a sample, by hop from the targets on, as in [15, 10]; 0, "
+      "or an empty list: all of them");
   list.add("seeds", seeds, {1, 100000}, "independent runs");
   list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
   list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
@@ -75,7 +82,8 @@ Section section_named(const std::string& word) {
 
 // Options that came after the first runs were recorded. Those of a line are left out where all of
 // them have their defaults: runs of programs that did not know them keep their text. "grm.x" is an
-// option of that method alone.
+// option of that method alone, "train.x" one of the training loop, "scale.x" one of that
+// dataset.
 const std::vector<std::vector<std::string>>& later_options() {
   static const std::vector<std::vector<std::string>> groups = {
       {"input_dropout"},
@@ -87,7 +95,9 @@ const std::vector<std::vector<std::string>>& later_options() {
       {"average", "average_decay", "average_start"},
       {"class_weights"},
       {"focal"},
-      {"shards"}};
+      {"shards"},
+      {"train.batch", "train.fanout"},
+      {"scale.labelled"}};
   return groups;
 }
 
@@ -163,7 +173,8 @@ void RunConfig::set(const std::string& path, const std::string& value) {
 std::string RunConfig::to_toml(int64_t seed) const {
   std::string text =
       fmt::format("seed = {}\n\n[dataset]\nname = {}\n", seed, toml_string(dataset_name()));
-  append_values(text, dataset.options(), {});
+  append_values(text, dataset.options(),
+                untouched_later_options(dataset.options(), dataset_name()));
   text += fmt::format("\n[method]\nname = {}\npreset = {}\n", toml_string(method_name()),
                       toml_string(method.preset()));
   append_values(text, method.options(), untouched_later_options(method.options(), method_name()));

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <set>
 
+#include "core/system/mapped_file.h"
 #include "grm/core/error.h"
+#include "train/sampling.h"
 
 namespace grm {
 namespace {
@@ -17,7 +19,9 @@ constexpr double kCudaContext = 500 * cost::kMiB;   // on the GPU
 class DataBytes {
  public:
   void add(const torch::Tensor& t) {
-    if (t.defined() && t.numel() > 0 && seen_.insert(t.data_ptr()).second) {
+    // Pages of mapped files are given up when memory is short.
+    if (!t.defined() || t.numel() == 0 || in_mapped_file(t.data_ptr())) return;
+    if (seen_.insert(t.data_ptr()).second) {
       bytes += static_cast<double>(t.nbytes());
     }
   }
@@ -71,7 +75,8 @@ double MemoryEstimate::device() const {
 
 MemoryEstimate estimate_memory(const RunConfig& config, const Task& task,
                                const torch::Device& device) {
-  return estimate_memory(config.method.recipe(), task, RunShape(task, config.train.epochs), device);
+  const RunShape run(task, config.train.epochs, sampling_of(config));
+  return estimate_memory(config.method.recipe(), task, run, device);
 }
 
 MemoryEstimate estimate_memory(const MethodRecipe& method, const Task& task, const RunShape& run,
@@ -102,6 +107,7 @@ std::string memory_text(double bytes) {
 
 MemoryEstimate check_memory(const RunConfig& config, const Task& task,
                             const torch::Device& device) {
+  check_both_ways(task, sampling_of(config));
   MemoryEstimate estimate = estimate_memory(config, task, device);
   const MemoryLimit limit = memory_limit(device);
   const bool cuda = device.is_cuda();

@@ -1,16 +1,19 @@
 // Changes of a configuration that save memory. They are tried by the same estimate as the
 // configuration itself, the mildest first; what is offered fits.
+#include <fmt/ranges.h>
 #include <torch/types.h>
 
 #include <algorithm>
 
 #include "grm/core/error.h"
 #include "train/memory.h"
+#include "train/sampling.h"
 
 namespace grm {
 namespace {
 
 constexpr size_t kOffered = 3;
+const std::string kLayers = "layers";  // an option of methods whose networks have any number
 
 // The method with some other values; nothing where a combination is refused.
 std::optional<MethodChoice> changed(MethodChoice method, const Settings& settings) {
@@ -59,21 +62,43 @@ std::vector<Settings> candidates(const std::vector<Saving>& savings) {
   return all;
 }
 
+// Steps on samples: 15 neighbours of a target, 10 of each of those, 5 of each further one.
+std::pair<std::string, Sampling> in_batches(const RunConfig& config) {
+  constexpr int64_t kBatch = 1024;
+  int64_t hops = 2;
+  for (const Option& o : config.method.options().options()) {
+    if (o.key == kLayers) hops = std::max<int64_t>(1, std::stoll(o.get()));
+  }
+  Sampling sampling;
+  sampling.batch = kBatch;
+  for (int64_t k = 0; k < hops; ++k) sampling.fanout.push_back(std::max<int64_t>(5, 15 - 5 * k));
+  return {fmt::format("--set train.batch={} --set train.fanout={}", kBatch,
+                      fmt::join(sampling.fanout, ",")),
+          sampling};
+}
+
 }  // namespace
 
 std::vector<MemoryOption> options_that_fit(const RunConfig& config, const Task& task,
                                            const torch::Device& device, double limit) {
-  const RunShape run(task, config.train.epochs);
+  const RunShape run(task, config.train.epochs, sampling_of(config));
   std::vector<MemoryOption> found;
   std::vector<std::vector<std::string>> used;  // keys of what is offered already
   // Offers a change if it is none that is refused and it fits.
-  const auto offer = [&](const std::string& flags, const std::optional<MethodChoice>& method) {
+  const auto offer = [&](const std::string& flags, const std::optional<MethodChoice>& method,
+                         const RunShape& steps) {
     if (!method) return false;
-    const MemoryEstimate estimate = estimate_memory(method->recipe(), task, run, device);
+    const MemoryEstimate estimate = estimate_memory(method->recipe(), task, steps, device);
     const double bytes = device.is_cuda() ? estimate.device() : estimate.host();
     if (bytes <= limit) found.push_back({flags, bytes});
     return bytes <= limit;
   };
+  if (config.method.recipe().takes_batches() && !run.sampling.on()) {
+    const auto [flags, sampling] = in_batches(config);
+    RunShape steps = run;
+    steps.sampling = sampling;
+    offer(flags, config.method, steps);
+  }
   for (const Settings& settings : candidates(config.method.recipe().savings(run))) {
     if (found.size() == kOffered) break;
     // Three ways out, not three sizes of one.
@@ -86,13 +111,13 @@ std::vector<MemoryOption> options_that_fit(const RunConfig& config, const Task& 
     for (const auto& [key, value] : settings) {
       flags += fmt::format("{}--set method.{}={}", flags.empty() ? "" : " ", key, value);
     }
-    if (offer(flags, changed(config.method, settings))) used.push_back(keys);
+    if (offer(flags, changed(config.method, settings), run)) used.push_back(keys);
   }
   for (const Preset& preset : config.method.entry().presets) {
     if (found.size() == kOffered) break;
     if (preset.name == config.method.preset()) continue;
     const MethodChoice other(config.method_name(), preset.name, config.dataset_name());
-    offer("--preset " + preset.name, changed(other, asked_for(config)));
+    offer("--preset " + preset.name, changed(other, asked_for(config)), run);
   }
   return found;
 }

@@ -14,6 +14,7 @@
 #include "nn/parameter_budget.h"
 #include "train/memory_input.h"
 #include "train/model_digest.h"
+#include "train/sampling.h"
 #include "train/trainer.h"
 #include "train/validation_set.h"
 
@@ -273,8 +274,11 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
   }
   const Rng rng(static_cast<uint64_t>(model.seed));
   try {
-    model.method = with_weights(
-        file, [&] { return model.config->method.build(model.task.train_view(), rng); });
+    model.method = with_weights(file, [&] {
+      TrainView view = model.task.train_view();
+      view.sampling = sampling_of(*model.config);
+      return model.config->method.build(view, rng);
+    });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::shape) throw;
     fail(ErrorKind::data, "{}: {}", file.path, error.what());

@@ -21,6 +21,7 @@
 #include "train/run_files.h"
 #include "train/run_logs.h"
 #include "train/same_run.h"
+#include "train/sampling.h"
 #include "train/validation_set.h"
 
 namespace grm {
@@ -84,6 +85,7 @@ class Run {
   TrainView view() const {
     TrainView view = task_.train_view();
     view.loss = train_loss(config_.train, task_);
+    view.sampling = sampling_of(config_);
     view.validate = [this](const Predictor& predict) {
       const double mean = mean_score(evaluate(predict, task_, Role::validation, hooks_.group));
       return smaller_is_better(task_.metric) ? -mean : mean;

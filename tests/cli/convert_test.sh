@@ -47,6 +47,22 @@ check "both have one fingerprint" \
 check "the description says where the data came from" \
   grep -q '^# Written by .* from sbm, nodes = 100, centre = "domain"' data-sbm/dataset.toml
 
+expect_exit 0 "convert --mapped" "$grm" data convert sbm --set nodes=150 --mapped --out data-mapped
+"$grm" data describe sbm --set nodes=150 --json > built-in.json 2> /dev/null
+"$grm" data describe ./data-mapped --json > converted.json 2> /dev/null
+check "mapped graphs have the fingerprint of the dataset" \
+  test "$(jq .fingerprint built-in.json)" = "$(jq .fingerprint converted.json)"
+for where in sbm ./data-mapped; do
+  settings=(--set train.batch=40 --set train.fanout=5,3)
+  [ $where != sbm ] || settings+=(--set dataset.nodes=150)
+  expect_exit 0 "train on samples of $where" "$grm" train --dataset $where --method erm --epochs 2 "${settings[@]}" --out runs --json
+  weights "$(jq -r '.runs[0]' out)/model.safetensors" >> mapped.sums
+done
+check "samples of mapped graphs give the same weights" test "$(sort -u mapped.sums | wc -l)" = 1
+truncate -s -1 data-mapped/graph0.in_indices.i32
+expect_exit 3 "a file that was cut short" "$grm" train --dataset ./data-mapped --method erm --epochs 1 --out runs
+check "it is named" grep -q "graph0.in_indices.i32: .* cut short" err
+
 expect_exit 2 "convert into a folder that is not empty" "$grm" data convert sbm --out data-sbm
 check "the way out is named" grep -q -- "--force" err
 expect_exit 0 "convert with --force" "$grm" data convert sbm --set nodes=50 --out data-sbm --force \

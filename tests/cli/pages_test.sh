@@ -3,7 +3,7 @@
 # section with commands that run here.
 source "$(dirname "$0")/lib.sh" "$@"
 source "$source_dir/tests/cli/pages.sh"
-pages="eval fit watch attributions inputs export targets predict"
+pages="eval fit watch attributions inputs export targets predict large"
 for page in $pages; do
   blocks_of "$source_dir/docs/$page.md" "all/$page"
   run_page "$page"
@@ -38,4 +38,6 @@ has inputs "Parquet" "nodes.parquet" "grm data check"
 has export "Logs: CSV and TensorBoard" "train.log=both"
 has export "Models: TorchScript" "grm export"
 has watch "Drift watch" "grm watch"
+has large "Steps on samples" "train.batch" "train.fanout"
+has large "Mapped graphs" "grm data convert" "--mapped" "grm train" "grm data check"
 finish

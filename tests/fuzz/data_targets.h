@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/files.h"
+#include "data/mapped/read.h"
 #include "fuzz/parts.h"
 #include "fuzz/target.h"
 #include "grm/core/error.h"
@@ -94,9 +95,21 @@ inline void preprocessing(const std::string& path) {
   load_for_prediction(folder.path(), read_file(path), Level::node, 4, 0);
 }
 
+/// A folder of mapped graphs: one graph and one domain on it.
+inline void mapped_graphs(const std::string& path) {
+  const Folder folder;
+  write_parts(path, folder, "",
+              {"graph.json", "graph0.in_offsets.i64", "graph0.in_indices.i32", "graph0.y.i64",
+               "graph0.x.f32", "graph0.sparse_offsets.i64", "graph0.sparse_indices.i32",
+               "domain0.loss.i64", "domain0.evaluate.i64"},
+              false);
+  mapped::load(folder.path());
+  mapped::verify(folder.path());
+}
+
 inline constexpr Target kTargets[] = {
     {"own_toml", own_toml}, {"own_tables", own_tables},       {"own_long", own_long},
-    {"own_npz", own_npz},   {"preprocessing", preprocessing},
+    {"own_npz", own_npz},   {"preprocessing", preprocessing}, {"mapped_graphs", mapped_graphs},
 };
 
 }  // namespace grm::fuzz

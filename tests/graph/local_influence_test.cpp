@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "graph/sample_graph.h"
 #include "grm/core/rng.h"
 #include "grm/core/threads.h"
 
@@ -116,6 +117,36 @@ TEST(LocalInfluence, ANodeAloneIsItsOwnSet) {
   rule.sampled = true;
   const Csr sets = LocalInfluence(*edges, rule).sets(torch::tensor({2}, torch::kInt64));
   EXPECT_EQ(row(sets, 0), (std::set<int64_t>{2}));
+}
+
+TEST(LocalInfluence, ReadsListsThatAreTheirOwnTransposeWithoutACopy) {
+  const AdjacencyPtr edges = symmetrised(*test::graph_to_sample(60, 3).edges);
+  std::vector<int64_t> source, target;
+  for (int64_t i = 0; i < 60; ++i) {
+    for (int64_t e = edges->in.offset()[i]; e < edges->in.offset()[i + 1]; ++e) {
+      if (edges->in.index()[e] == i) continue;
+      source.push_back(edges->in.index()[e]);
+      target.push_back(i);
+    }
+  }
+  const AdjacencyPtr plain = make_adjacency(60, 60, torch::tensor(source, torch::kInt64),
+                                            torch::tensor(target, torch::kInt64));
+  Adjacency one_way;
+  one_way.in = one_way.out = plain->in;
+  Adjacency with_loops = one_way;
+  with_loops.in = with_loops.out = edges->in;
+  InfluenceRule rule;
+  rule.max_length = 3.0;
+  rule.min_paths = 1.5;
+  rule.sampled = true;
+  rule.members = rule.neighbours = 8;
+  const torch::Tensor nodes = torch::arange(60, torch::kInt64);
+  const Csr expected = LocalInfluence(*plain, rule).sets(nodes);
+  for (const Adjacency* each : {&one_way, &with_loops}) {
+    const Csr found = LocalInfluence(*each, rule).sets(nodes);
+    EXPECT_TRUE(torch::equal(found.offsets, expected.offsets));
+    EXPECT_TRUE(torch::equal(found.indices, expected.indices));
+  }
 }
 
 }  // namespace

@@ -34,6 +34,12 @@ class Dataset {
   /// data.
   virtual std::vector<std::string> files() const { return {}; }
   virtual Task load(const DataContext& context) const = 0;
+  /// Writes what load() gives as mapped graphs (docs/large.md), piece by piece, where it can be made
+  /// so that it need not fit into memory. False: it cannot, and nothing was written.
+  virtual bool write_mapped(const std::string& /*folder*/, const std::string& /*origin*/,
+                            bool /*force*/) const {
+    return false;
+  }
 
   /// What a graph that is no part of the dataset looks like when its publisher, or somebody who
   /// follows the same format, writes it: "a .mat file of a university". Empty: there are none.

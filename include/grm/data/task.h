@@ -103,6 +103,13 @@ struct Sharding {
   std::shared_ptr<dist::Group> group;
 };
 
+/// Steps on samples of large graphs (train.batch, train.fanout).
+struct Sampling {
+  int64_t batch = 0;            // target nodes of each training domain in a step; 0: whole graphs
+  std::vector<int64_t> fanout;  // neighbours drawn per hop, the targets' first; 0: all; empty: all
+  bool on() const { return batch > 0; }
+};
+
 /// What a method may see while training: the training domains (targets of a regression scaled) and
 /// the shape of the problem. A model
 /// that is built to predict gets the shape alone, without any domain.
@@ -114,6 +121,7 @@ struct TrainView {
   TrainLoss loss;
   Level level = Level::node;
   int64_t edge_features = 0;
+  Sampling sampling = {};
   /// Mean validation metric of a predictor, for methods that choose something while they train:
   /// more is better (errors come with a minus). The labels behind it stay out of sight. Empty where
   /// there is nothing to ask.

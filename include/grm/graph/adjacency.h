@@ -57,7 +57,7 @@ AdjacencyPtr with_transpose(Csr in);
 /// The pattern with every pair present in both directions; square patterns only.
 AdjacencyPtr symmetrised(const Adjacency& edges);
 
-/// The pattern with a self-pair in every row. `edge_of_input` [nnz of edges] receives the new edge
+/// The pattern with a self-pair in every row (row i is column i). `edge_of_input` [nnz of edges] receives the new edge
 /// id of every old edge.
 AdjacencyPtr with_self_loops(const Adjacency& edges, torch::Tensor* edge_of_input = nullptr);
 

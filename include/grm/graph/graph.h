@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "grm/core/words.h"
 #include "grm/graph/adjacency.h"
@@ -44,6 +45,20 @@ struct Features {
 enum class Level { node, graph };
 GRM_WORDS(Level, "node", "graph")
 
+/// What a graph that was drawn around some nodes of a larger one (graph/sample.h) knows of it. Its
+/// rows are those nodes, then what lies one hop from them, and so on; a layer of a network computes
+/// its first rows from some more of them, the last layer those of the nodes alone.
+struct GraphSample {
+  /// The edges that each layer goes along, [rows that it computes, rows that it reads], the first
+  /// layer first; those of a later one are the first of those before it.
+  std::vector<AdjacencyPtr> layers;
+  /// [n] float: weights of the edges into a node in the larger graph, and 1 for the self-pair of a
+  /// node that has none.
+  torch::Tensor degrees;
+  /// [nnz] float: how many edges of the larger graph an edge stands for; undefined: all are here.
+  torch::Tensor stands_for;
+};
+
 /// One domain graph: topology and features. It carries no labels, so whoever is handed a Graph to
 /// predict on cannot look at them. Immutable and cheap to copy.
 struct Graph {
@@ -55,9 +70,12 @@ struct Graph {
   torch::Tensor parts;         // [graphs + 1] int64, first node of each graph; undefined: one graph
   Features edge_x;             // features of the edges, a row for each; empty where there are none
   torch::Tensor edge_weights;  // [nnz] float, weights that belong to the data; undefined: all ones
+  /// Drawn out of a larger graph: `edges` are those of its first layer then, and have no row for
+  /// nodes that no layer computes.
+  std::shared_ptr<const GraphSample> sample = nullptr;
 
   Level level() const { return parts.defined() ? Level::graph : Level::node; }
-  int64_t nodes() const { return edges->rows(); }
+  int64_t nodes() const { return edges->cols(); }
   /// What is classified: the graphs of a set, else the nodes.
   int64_t items() const { return level() == Level::graph ? parts.numel() - 1 : nodes(); }
 };

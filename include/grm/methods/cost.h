@@ -23,10 +23,12 @@ std::vector<DomainShape> shapes_of(const std::vector<Domain>& training);
 
 /// What a run works on.
 struct RunShape {
-  RunShape(const Task& task, int64_t epochs);
+  RunShape(const Task& task, int64_t epochs, Sampling steps_on = {});
   std::vector<DomainShape> training, evaluated;  // evaluated: validation, then test
   double classes, features;
   double epochs;
+  Sampling sampling;   // what steps are taken on
+  double samples = 0;  // bytes of the samples of a step, where `training` has their sizes
   /// What the first epoch told by note_size(), where there was one already.
   std::map<std::string, std::vector<double>> noted;
 

@@ -105,6 +105,8 @@ struct MethodOptions {
   std::string undivided() const {
     return "it takes its steps on whole training domains, so there is no batch to cut";
   }
+  /// Whether it trains on samples of graphs where train.batch asks for them.
+  bool takes_batches() const { return false; }
 };
 
 /// A method ready to be set and built, whatever it is.
@@ -119,6 +121,7 @@ class MethodRecipe {
   virtual std::optional<WorkCount> work(const RunShape& run) const = 0;
   virtual std::vector<Saving> savings(const RunShape& run) const = 0;
   virtual std::string undivided() const = 0;
+  virtual bool takes_batches() const = 0;
 };
 
 /// The recipe of a method from its options and its class: Options derives from MethodOptions and
@@ -141,6 +144,7 @@ class SimpleRecipe final : public MethodRecipe {
   std::optional<WorkCount> work(const RunShape& run) const override { return options_.work(run); }
   std::vector<Saving> savings(const RunShape& run) const override { return options_.savings(run); }
   std::string undivided() const override { return options_.undivided(); }
+  bool takes_batches() const override { return options_.takes_batches(); }
 
  private:
   Options options_;

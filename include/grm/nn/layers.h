@@ -61,6 +61,14 @@ Propagation make_propagation(Conv conv, const AdjacencyPtr& edges,
 Propagation mean_propagation(const AdjacencyPtr& edges, torch::Dtype dtype = torch::kFloat32,
                              const torch::Device& device = torch::kCPU);
 
+/// The operator of layer `l` of a sample. Degrees are those of the larger graph, and a neighbour
+/// that was drawn counts for the ones that were not, so that sums are right in the mean; where
+/// nothing is left out, it is the operator of the larger graph. `weights` [nnz]: of the data, for
+/// all edges of the sample.
+Propagation sampled_propagation(Conv conv, const GraphSample& sample, int64_t l,
+                                const torch::Tensor& weights, torch::Dtype dtype = torch::kFloat32,
+                                const torch::Device& device = torch::kCPU);
+
 /// The same operator with its matrix transposed: a node receives from its out-neighbours.
 Propagation transposed(const Propagation& p);
 

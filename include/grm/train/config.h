@@ -45,6 +45,8 @@ struct TrainOptions {
   std::string class_weights = "none";
   double focal = 0.0;
   int64_t shards = 1;
+  int64_t batch = 0;
+  std::vector<int64_t> fanout;
   int64_t seeds = 1;
   int64_t first_seed = 1000;
   double checkpoint_seconds = 10.0;

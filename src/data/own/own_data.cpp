@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <mutex>
 
+#include "data/mapped/read.h"
 #include "data/own/description.h"
 #include "data/own/entry.h"
 #include "data/own/load.h"
+#include "grm/core/error.h"
 
 namespace grm {
 namespace {
@@ -18,6 +20,7 @@ class OwnDataset final : public Dataset {
  public:
   explicit OwnDataset(std::string path) : path_(std::move(path)) {}
   Task load(const DataContext& context) const override {
+    if (mapped::is_mapped(path_)) return mapped::load(path_);
     own::Problems problems(false);
     return own::load(path_, context.allow_missing, problems);
   }
@@ -43,12 +46,21 @@ bool is_own_data(const std::string& name) {
 }
 
 Task load_own(const std::string& path) {
+  if (mapped::is_mapped(path)) return mapped::load(path);
   own::Problems problems(false);
   return own::load(path, false, problems);
 }
 
 std::vector<Problem> check_own(const std::string& path, bool allow_missing,
                                std::vector<Problem>* warnings) {
+  if (mapped::is_mapped(path)) {
+    try {
+      mapped::verify(path);
+      return {};
+    } catch (const Error& error) {
+      return {{path, 0, 0, error.what(), "write the folder again, or bring the file back"}};
+    }
+  }
   own::Problems problems(true);
   try {
     own::load(path, allow_missing, problems);
@@ -60,6 +72,7 @@ std::vector<Problem> check_own(const std::string& path, bool allow_missing,
 }
 
 OwnHead read_own_head(const std::string& path) {
+  if (mapped::is_mapped(path)) return {mapped::name_of(path), Level::node};
   own::Problems problems(false);
   const own::Description d = own::read_description(path, own::Purpose::training, problems);
   return {d.name, d.level};

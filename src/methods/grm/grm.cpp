@@ -24,6 +24,7 @@
 #include "methods/grm/cost.h"
 #include "methods/grm/generated.h"
 #include "methods/grm/model.h"
+#include "methods/layer_wise.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
 #include "ops/sparse.h"
@@ -36,17 +37,17 @@ constexpr int64_t kExplainedNodes = 200;  // at most, of one explanation (whole)
 class Grm final : public Method {
  public:
   Grm(const GrmOptions& options, const TrainView& view, const Rng& rng)
-      : options_(options),
+      : options_(options.with(view.sampling)),
         view_(view),
         rng_(rng),
         set_(rng),
-        model_(set_, options, view.features, view.classes),
+        model_(set_, options_, view.features, view.classes),
         optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw),
-        on_device_(draws_on_device(options, set_.device())),
-        draws_targets_there_(on_device_ && !any_local(options, view) &&
+        on_device_(draws_on_device(options_, set_.device())),
+        draws_targets_there_(on_device_ && !any_local(options_, view) &&
                              target_of(view.loss.kind) == Target::classes),
         steps_(set_, view.sharding,
-               !options.own_encoder() && (options.scope == Scope::whole || draws_targets_there_)) {
+               !options.own_encoder() && (options_.scope == Scope::whole || draws_targets_there_)) {
     tell_unread_edges(view, "grm, which generates weights of its own,", false, false);
   }
 
@@ -186,9 +187,13 @@ class Grm final : public Method {
     const torch::Tensor& all = view_.training[index].labels.loss;
     const int64_t n = all.numel();
     const bool visit_all = options_.steps == 0;
-    Stream draws = visit_all ? rng_.stream("targets", when.epoch, index)
-                             : rng_.stream("targets", when.epoch * 1000003 + when.step, index);
-    const std::vector<int64_t> drawn = draws.choose(n, visit_all ? n : options_.batch);
+    Drawn& latest = drawn_[index];
+    if (!visit_all || latest.epoch != when.epoch) {
+      Stream draws = visit_all ? rng_.stream("targets", when.epoch, index)
+                               : rng_.stream("targets", when.epoch * 1000003 + when.step, index);
+      latest = {when.epoch, draws.choose(n, visit_all ? n : options_.batch)};
+    }
+    const std::vector<int64_t>& drawn = latest.nodes;
     const auto [begin, end] = share_of(view_.training[index], when.step, steps);
     std::vector<int64_t> chosen(drawn.begin() + begin, drawn.begin() + end);
     if (chosen.empty()) chosen.push_back(0);  // a small domain beside large ones
@@ -266,7 +271,9 @@ class Grm final : public Method {
   // predict() for the given nodes, some ego-nets at a time, put together along the nodes.
   torch::Tensor sampled_in_batches(const Graph& graph, const torch::Tensor& nodes) {
     nn::Pass pass = nn::Pass::evaluate();
-    const DomainEncoding domain = model_.encode_domain(graph, pass);
+    const bool by_rows = encodes_rows(graph);
+    DomainEncoding domain;
+    if (!by_rows) domain = model_.encode_domain(graph, pass);
     if (options_.scope == Scope::whole) {
       const PreparedBatch g = model_.prepare(whole_batch(graph.edges));
       const torch::Tensor sampled = predict(domain, g, 0, pass);
@@ -276,9 +283,18 @@ class Grm final : public Method {
     for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluatedNets) {
       check_stop();
       const PreparedBatch& g = evaluation_batch(graph.edges, evaluation_nodes(nodes, begin));
+      if (by_rows) domain = model_.encode_rows(graph, g.batch, pass);
       parts.push_back(predict(domain, g, begin / kEvaluatedNets, pass));
     }
     return torch::cat(parts, 1);
+  }
+
+  // Whether a prediction reads the rows of its ego-nets alone, and not the whole graph: the same
+  // numbers, for graphs that no pass should go over.
+  bool encodes_rows(const Graph& graph) const {
+    return (view_.sampling.on() || needs_layer_wise(graph)) && !on_device_ &&
+           options_.scope == Scope::ego && !options_.concat() && !options_.own_encoder() &&
+           !nn::InputGradient::wanted();
   }
 
   static torch::Tensor evaluation_nodes(const torch::Tensor& nodes, int64_t begin) {
@@ -340,6 +356,13 @@ class Grm final : public Method {
     }
     return true;
   }
+
+  // The latest draw of targets() by domain, which many steps take their share of.
+  struct Drawn {
+    int64_t epoch = 0;
+    std::vector<int64_t> nodes;
+  };
+  mutable std::map<size_t, Drawn> drawn_;
 
   struct KeptBatch {
     AdjacencyPtr edges;

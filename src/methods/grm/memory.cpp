@@ -111,6 +111,12 @@ Saving smaller_widths(const GrmOptions& o) {
 }  // namespace
 
 std::optional<MemoryUses> GrmOptions::memory(const RunShape& run) const {
+  if (run.sampling.on()) {
+    RunShape own = run;
+    own.sampling = {};
+    GrmOptions options = with(run.sampling);
+    return options.memory(own);
+  }
   double training = 0, evaluation = 0, nets = 0;
   for (const DomainShape& g : run.training) {
     training = std::max(training, training_bytes(*this, run, g));

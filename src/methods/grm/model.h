@@ -61,6 +61,9 @@ class GrmModel {
   /// The same on a GPU with room for more, where padded() gives something.
   PreparedBatch prepare_padded(const Graph& set, const torch::Tensor& ids, int64_t room);
   const PaddedSet* padded(const Graph& set) { return cache_.padded(set); }
+  /// What prediction needs of a domain for the rows of some ego-nets alone, where no pass goes over
+  /// all of it: for encoders that read each node by itself before they see edges.
+  DomainEncoding encode_rows(const Graph& graph, const GraphBatch& batch, nn::Pass& pass);
   /// Q(Z | G) for the rows of a batch.
   Posterior posterior(const DomainEncoding& domain, const PreparedBatch& g, const nn::Pass& pass);
   /// z = mu + sigma eps; mu itself if eps is undefined.
@@ -97,6 +100,7 @@ class GrmModel {
                   const torch::Tensor& y, nn::Pass& pass);
 
  private:
+  DomainEncoding encode_rows(const Features& x, const torch::Tensor& nodes, nn::Pass& pass);
   /// Graph level: the logits of each graph from those of its nodes.
   torch::Tensor pooled(const torch::Tensor& offsets, const GeneratedNodes& nodes,
                        const torch::Tensor& logits) const;

@@ -55,12 +55,24 @@ DomainEncoding GrmModel::encode_part(const DomainView& view, const PreparedBatch
   const Stage stage("encode");
   ensure(g.invariance.has_value(), "encode_part: the rows of L_d are not chosen");
   const torch::Tensor members = g.invariance->sets.indices.to(torch::kInt64);
-  DomainEncoding domain;
-  domain.nodes = std::get<0>(at::_unique(torch::cat({g.batch.nodes, members})));
+  const DomainEncoding domain =
+      encode_rows(view.graph.x, torch::cat({g.batch.nodes, members}), pass);
   note_size("local nodes", static_cast<double>(domain.nodes.numel()));
   note_size("influence members", static_cast<double>(members.numel()));
-  domain.input.features = nn::drop_features(pick_rows(view.graph.x, domain.nodes),
-                                            options_.input_dropout, pass, device_);
+  return domain;
+}
+
+DomainEncoding GrmModel::encode_rows(const Graph& graph, const GraphBatch& batch, nn::Pass& pass) {
+  const Stage stage("encode");
+  return encode_rows(cache_.features(graph), batch.nodes, pass);
+}
+
+DomainEncoding GrmModel::encode_rows(const Features& x, const torch::Tensor& nodes,
+                                     nn::Pass& pass) {
+  DomainEncoding domain;
+  domain.nodes = std::get<0>(at::_unique(nodes));
+  domain.input.features =
+      nn::drop_features(pick_rows(x, domain.nodes), options_.input_dropout, pass, device_);
   domain.transformed = encoder_->transform(domain.input);
   if (encoder_->local()) domain.local = encoder_->posterior(domain.transformed, {}, pass);
   return domain;

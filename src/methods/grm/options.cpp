@@ -1,9 +1,16 @@
 #include "methods/grm/options.h"
 
+#include <algorithm>
+
 #include "grm/core/error.h"
 #include "methods/graph/batches.h"
 
 namespace grm {
+namespace {
+
+constexpr int64_t kAllNeighbours = 10000;  // the most that method.fanout may ask for
+
+}  // namespace
 
 void GrmOptions::declare(OptionList& list) {
   list.choice("scope", scope,
@@ -163,6 +170,23 @@ void GrmOptions::check() const {
   if (fanout.empty() && scope == Scope::ego) {
     fail(ErrorKind::config, "method.fanout is empty; give one number per hop, as in [20, 0]");
   }
+}
+
+GrmOptions GrmOptions::with(const Sampling& sampling) const {
+  GrmOptions own = *this;
+  if (!sampling.on()) return own;
+  own.scope = Scope::ego;
+  own.batch = sampling.batch;
+  own.steps = 0;
+  if (!sampling.fanout.empty()) {
+    own.fanout = sampling.fanout;
+    std::replace(own.fanout.begin(), own.fanout.end(), int64_t{0}, kAllNeighbours);
+  } else if (scope == Scope::whole) {
+    own.fanout.assign(2, kAllNeighbours);  // as far as the classifier looks
+  }
+  if (scope == Scope::whole) own.influence = InfluenceSearch::automatic;  // local on large graphs
+  own.check();
+  return own;
 }
 
 double GrmOptions::gamma(int64_t epoch) const {

@@ -102,6 +102,11 @@ struct GrmOptions : MethodOptions {
   std::optional<WorkCount> work(const RunShape& run) const;
   std::vector<Saving> savings(const RunShape& run) const;
 
+  bool takes_batches() const { return true; }
+  /// What train.batch and train.fanout ask for, in options of its own: ego-nets of that many targets,
+  /// as many steps as visit every one of them.
+  GrmOptions with(const Sampling& sampling) const;
+
   double effective_alpha() const { return ablation == Ablation::regularisation ? 0.0 : alpha; }
   double effective_beta() const { return ablation == Ablation::invariance ? 0.0 : beta; }
   bool stochastic() const { return ablation != Ablation::sampling; }
@@ -145,6 +150,7 @@ struct GraphGrmOptions : GrmOptions {
   std::optional<MemoryUses> memory(const RunShape& run) const;
   std::optional<WorkCount> work(const RunShape& run) const;
   std::vector<Saving> savings(const RunShape& run) const;
+  bool takes_batches() const { return false; }
 };
 
 }  // namespace grm
