@@ -48,8 +48,8 @@ void add_export(CLI::App& app, Common& common, Action& action) {
   verb->add_flag("--source", flags->source, "print the code instead of writing a file");
   flags->out = "model.pt";
   verb->footer(
-      "Exported are erm, drnn, mmd, eerm and lisa on every backbone, isgib and mario, at node "
-      "level.\n"
+      "Exported are erm, drnn, mmd, irm, vrex, groupdro, coral, dann, eerm and lisa on every "
+      "backbone, isgib and mario, at node level.\n"
       "Examples:\n"
       "  grm export runs/sbm/erm/20260131T120000-1000 --out model.pt\n"
       "  grm export RUN --source\n"

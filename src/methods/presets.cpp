@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/toml_leaves.h"
 #include "grm/core/error.h"
 
 namespace grm {
-namespace {
 
-std::vector<TomlLeaf> leaves_of(const std::string& name) {
+std::vector<TomlLeaf> method_file_leaves(const std::string& name) {
   for (const EmbeddedFile& file : method_files()) {
     if (file.name == name) return toml_leaves(file.text, name);
   }
   throw InternalError(name + " is not compiled in");
 }
+
+namespace {
 
 // The parts of a key from `first` on, as in train.epochs.
 std::string joined(const TomlLeaf& leaf, size_t first) {
@@ -39,7 +39,7 @@ bool concerns(const std::string& section, const std::string& method, const std::
 }  // namespace
 
 std::vector<Preset> presets_of(const std::string& method, Level level) {
-  static const std::vector<TomlLeaf> leaves = leaves_of("presets.toml");
+  static const std::vector<TomlLeaf> leaves = method_file_leaves("presets.toml");
   static const std::string kSummary = "summary";
   std::vector<Preset> presets;
   for (const TomlLeaf& leaf : leaves) {
@@ -58,7 +58,7 @@ std::vector<Preset> presets_of(const std::string& method, Level level) {
 
 PresetValues suggested_values(const std::string& dataset, const std::string& method,
                               const std::string& preset, const OptionList& options) {
-  static const std::vector<TomlLeaf> leaves = leaves_of("suggestions.toml");
+  static const std::vector<TomlLeaf> leaves = method_file_leaves("suggestions.toml");
   PresetValues values;
   for (const TomlLeaf& leaf : leaves) {
     const std::string key = joined(leaf, 2);

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "core/embedded.h"
+#include "core/toml_leaves.h"
 #include "grm/methods/method.h"
 
 namespace grm {
 
-/// presets.toml and suggestions.toml, as they were compiled in.
+/// presets.toml, suggestions.toml and good.toml, as they were compiled in.
 const std::vector<EmbeddedFile>& method_files();
+/// The values of one of them.
+std::vector<TomlLeaf> method_file_leaves(const std::string& name);
 
 /// The presets of a method at one level, in the order of presets.toml; "default" alone where the
 /// file has none.

@@ -39,9 +39,10 @@ kernels::AdamStep Adam::numbers(int64_t steps) const {
   step.beta1 = kBeta1;
   step.beta2 = kBeta2;
   step.eps = kEps;
-  step.keep = decoupled_ ? 1.0 - lr_ * weight_decay_ : 1.0;
+  const double lr = lr_ * scale_;
+  step.keep = decoupled_ ? 1.0 - lr * weight_decay_ : 1.0;
   step.coupled_decay = decoupled_ ? 0.0 : weight_decay_;
-  step.step_size = lr_ / (1.0 - std::pow(kBeta1, t));
+  step.step_size = lr / (1.0 - std::pow(kBeta1, t));
   step.second_scale = 1.0 / std::sqrt(1.0 - std::pow(kBeta2, t));
   return step;
 }

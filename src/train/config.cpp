@@ -10,6 +10,7 @@
 #include "core/toml_library.h"
 #include "core/toml_text.h"
 #include "grm/core/error.h"
+#include "methods/good_settings.h"
 
 namespace grm {
 
@@ -23,6 +24,8 @@ void TrainOptions::declare(OptionList& list) {
               "stop when the best validation score is `patience` evaluations old, or when the "
               "latest is below the mean of the `patience` before it (LiSA)");
   list.add("warm_up", warm_up, {0, 1e7}, "below_mean: epochs before it may stop a run");
+  list.add("milestone", milestone, {0, 1e7},
+           "epochs after which learning rates are a tenth of what they were; 0: never");
   list.choice("test", test,
               "when test domains are scored: once the model is chosen, at every evaluation (for "
               "the oracle rule), or not at all (tuning)");
@@ -97,6 +100,7 @@ const std::vector<std::vector<std::string>>& later_options() {
       {"focal"},
       {"shards"},
       {"train.batch", "train.fanout"},
+      {"milestone"},
       {"scale.labelled"}};
   return groups;
 }
@@ -125,6 +129,15 @@ void append_values(std::string& text, const OptionList& list, const std::set<std
   }
 }
 
+// The options of GOOD's datasets that say what shifts, and how.
+const std::string kDomainKey = "domain", kShiftKey = "shift";
+
+// The word of a choice without its quotes.
+std::string plain_word(const std::string& value) {
+  const bool quoted = value.size() > 1 && value.front() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
 }  // namespace
 
 RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_name,
@@ -139,9 +152,11 @@ RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_
   }
   train.declare(train_options_);
   for (const auto& [key, value] : method.train_values()) train_options_.set("train", key, value);
+  follow_dataset();
 }
 
-RunConfig::RunConfig(const RunConfig& other) : dataset(other.dataset), method(other.method) {
+RunConfig::RunConfig(const RunConfig& other)
+    : dataset(other.dataset), method(other.method), told_(other.told_) {
   train.declare(train_options_);
   train = other.train;
 }
@@ -150,6 +165,7 @@ RunConfig& RunConfig::operator=(const RunConfig& other) {
   dataset = other.dataset;
   method = other.method;
   train = other.train;
+  told_ = other.told_;
   return *this;
 }
 
@@ -160,13 +176,36 @@ void RunConfig::set(const std::string& path, const std::string& value) {
     fail(ErrorKind::config, "'{}' is not of the form section.key, as in method.lr=0.01", path);
   }
   const std::string key = path.substr(dot + 1);
-  switch (section_named(section)) {
+  const Section named = section_named(section);
+  told_.insert(path);
+  switch (named) {
     case Section::dataset:
-      return dataset.options().set(section, key, value);
+      dataset.options().set(section, key, value);
+      return follow_dataset();
     case Section::method:
       return method.options().set(section, key, value);
     case Section::train:
       return train_options_.set(section, key, value);
+  }
+}
+
+void RunConfig::follow_dataset() {
+  if (method.preset() != kGoodPreset) return;
+  std::string domain, shift;
+  for (const Option& o : dataset.options().options()) {
+    if (o.key == kDomainKey) domain = plain_word(o.get());
+    if (o.key == kShiftKey) shift = plain_word(o.get());
+  }
+  for (const auto& [key, value] :
+       good_values(method_name(), dataset_name(), domain, shift, method.options())) {
+    static const std::string kTrain = "train.";
+    const bool of_train = key.rfind(kTrain, 0) == 0;
+    if (told_.count(of_train ? key : "method." + key) > 0) continue;
+    if (of_train) {
+      train_options_.set("train", key.substr(kTrain.size()), value);
+    } else {
+      method.options().set("method", key, value);
+    }
   }
 }
 

@@ -17,7 +17,8 @@ namespace grm {
 namespace {
 
 // Methods whose model is one backbone that predicts as it is.
-const std::set<std::string> kBackboneMethods = {"erm", "drnn", "mmd", "eerm", "lisa"};
+const std::set<std::string> kBackboneMethods = {"erm",      "drnn",  "mmd",  "irm",  "vrex",
+                                                "groupdro", "coral", "dann", "eerm", "lisa"};
 const std::string kIsGib = "isgib", kMario = "mario";
 const std::string kOff = "false";
 
@@ -99,8 +100,9 @@ class Script {
     fail(
         ErrorKind::config,
         "{} at {} level is not exported: its prediction is more than a fixed formula of edge_index "
-        "and x; models that can be: erm, drnn, mmd, eerm and lisa on the backbones gcn, sage, gat, "
-        "gpr, gcnii and mlp, isgib and mario, at node level",
+        "and x; models that can be: erm, drnn, mmd, irm, vrex, groupdro, coral, dann, eerm and "
+        "lisa "
+        "on the backbones gcn, sage, gat, gpr, gcnii and mlp, isgib and mario, at node level",
         about_.method, to_string(about_.level));
   }
 

@@ -128,6 +128,10 @@ class Run {
 
   void one_epoch() {
     const int64_t epoch = state_.epoch + 1;
+    const int64_t milestone = config_.train.milestone;
+    for (nn::Adam* optimiser : method_->optimisers()) {
+      optimiser->scale_lr(milestone > 0 && epoch > milestone ? 0.1 : 1.0);
+    }
     Stopwatch training;
     const std::vector<LossTerm> terms = method_->train_epoch(epoch);
     synchronise(compute_device());

@@ -99,7 +99,7 @@ for backbone in gcn sage gat gpr gcnii mlp; do
 done
 export_model one-layer --method erm --set method.layers=1 --set method.batch_norm=false --set method.conv=sum
 export_model centred --method erm --set method.layers=3 --set dataset.symmetrise=true --set dataset.centre=domain
-for method in drnn mmd eerm lisa isgib mario; do export_model "$method" --method $method; done
+for method in drnn mmd dann eerm lisa isgib mario; do export_model "$method" --method $method; done
 check "all have the probabilities of predict" $python compare.py
 
 expect_exit 0 "the code can be read" "$grm" export "$run" --source

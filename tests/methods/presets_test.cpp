@@ -9,6 +9,7 @@
 #include "core/toml_leaves.h"
 #include "grm/data/dataset.h"
 #include "grm/methods/method.h"
+#include "methods/good_settings.h"
 
 namespace grm {
 
@@ -75,6 +76,61 @@ TEST(Suggestions, WhatComesLaterWins) {
   EXPECT_EQ(value(MethodChoice("drnn", "", "arxiv"), "eerm_inner_steps"), "5");  // it has `domains`
   EXPECT_EQ(MethodChoice("dir", "", "spmotif").train_values().back(),
             (std::pair<std::string, std::string>{"patience", "100"}));
+}
+
+// A key that no method has would be left out in silence.
+TEST(GoodSettings, NameMethodsDomainsAndOptions) {
+  std::set<std::string> known;
+  for (const MethodEntry& entry : methods()) {
+    const std::unique_ptr<MethodRecipe> recipe = entry.make();
+    OptionList list;
+    recipe->declare(list);
+    for (const Option& option : list.options()) known.insert(entry.name + " " + option.key);
+    for (const Option& option : list.options()) known.insert("networks " + option.key);
+  }
+  std::set<std::string> datasets;
+  for (const TomlLeaf& leaf : leaves("good.toml")) {
+    if (leaf.path[0] == "networks") datasets.insert(leaf.path[1]);
+  }
+  for (const TomlLeaf& leaf : leaves("good.toml")) {
+    const std::vector<std::string>& path = leaf.path;
+    if (path.size() > 2) {
+      EXPECT_EQ(datasets.count(path[1]), 1u) << path[1];
+    }
+    if (path[path.size() - 2] == "train") continue;
+    EXPECT_EQ(known.count(path[0] + " " + path.back()), 1u) << path[0] << " " << path.back();
+  }
+}
+
+// Values of the configurations in GOOD's repository.
+TEST(GoodSettings, DependOnDatasetDomainAndShift) {
+  const auto value = [](const std::string& method, Level level, const std::string& dataset,
+                        const std::string& domain, const std::string& shift,
+                        const std::string& key) -> std::string {
+    const std::unique_ptr<MethodRecipe> recipe = find_method(method, level).make();
+    OptionList list;
+    recipe->declare(list);
+    std::string last;
+    for (const auto& [name, text] : good_values(method, dataset, domain, shift, list)) {
+      if (name == key) last = text;
+    }
+    return last;
+  };
+  const Level graph = Level::graph, node = Level::node;
+  EXPECT_EQ(value("irm", graph, "good-hiv", "size", "concept", "lambda"), "100");
+  EXPECT_EQ(value("irm", graph, "good-hiv", "size", "none", "lambda"), "0.1");
+  EXPECT_EQ(value("irm", graph, "good-hiv", "scaffold", "concept", "lambda"), "0.1");
+  EXPECT_EQ(value("vrex", graph, "good-motif", "size", "covariate", "lambda"), "1");
+  EXPECT_EQ(value("vrex", graph, "good-motif", "basis", "covariate", "lambda"), "100");
+  EXPECT_EQ(value("groupdro", graph, "good-motif", "basis", "concept", "eta"), "0.001");
+  EXPECT_EQ(value("coral", graph, "good-motif", "basis", "concept", "covariance"), "as-coded");
+  EXPECT_EQ(value("dann", node, "good-cbas", "", "none", "lambda"), "0.01");
+  EXPECT_EQ(value("dann", graph, "good-motif", "basis", "concept", "ramp"), "200");
+  EXPECT_EQ(value("irm", graph, "good-motif", "basis", "concept", "hidden"), "300");
+  EXPECT_EQ(value("irm", graph, "good-motif", "basis", "concept", "train.milestone"), "150");
+  EXPECT_EQ(value("erm", graph, "good-hiv", "scaffold", "none", "train.epochs"), "250");
+  EXPECT_EQ(value("irm", graph, "good-motif", "basis", "concept", "ramp"), "");  // has no such
+  EXPECT_EQ(value("irm", graph, "spmotif", "", "", "lambda"), "");
 }
 
 }  // namespace

@@ -25,6 +25,23 @@ TEST(Adam, TwoStepsOfAConstantGradientMoveByTheHandComputedAmount) {
   EXPECT_NEAR(p.item<double>(), 1.0 - 0.2 / (1 + 1e-8), 1e-15);
 }
 
+TEST(Adam, AScaledRateIsThatRate) {
+  for (const bool decoupled : {true, false}) {
+    ParameterSet set(Rng(1), torch::kFloat64);
+    torch::Tensor a = set.constant("a", {1}, 1.0), b = set.constant("b", {1}, 1.0);
+    Adam scaled({{"a", a}}, 0.5, 0.3, decoupled), plain({{"b", b}}, 0.05, 0.3, decoupled);
+    scaled.scale_lr(0.1);
+    for (int k = 0; k < 3; ++k) {
+      a.mutable_grad() = torch::full({1}, k + 1.0, torch::kFloat64);
+      b.mutable_grad() = torch::full({1}, k + 1.0, torch::kFloat64);
+      scaled.step();
+      plain.step();
+      EXPECT_NEAR(a.item<double>(), b.item<double>(), 1e-15);
+    }
+    EXPECT_EQ(scaled.next_step({0})[4], plain.next_step({0})[4]);
+  }
+}
+
 TEST(Adam, TwoStepsWithDecayAgreeWithTheFormulas) {
   for (const bool decoupled : {true, false}) {
     const double lr = 0.1, decay = 0.5, g1 = 2.0, g2 = -1.0;

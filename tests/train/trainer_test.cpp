@@ -188,6 +188,27 @@ TEST_P(TrainingErm, PatienceStopsEarly) {
   EXPECT_EQ(record.chosen.at("val").epoch, chosen);
 }
 
+// Epoch 4 takes the first small step, so its own loss is still the same and that of epoch 5 is not.
+TEST_P(TrainingErm, LearningRatesFallBehindTheMilestone) {
+  const auto losses = [&](const char* milestone) {
+    config_.set("train.milestone", milestone);
+    const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
+    train_run(config_, task_, 1, folder);
+    std::vector<double> all;
+    std::istringstream lines(read_file(folder.file("metrics.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      all.push_back(nlohmann::json::parse(line)["loss"]["total"]);
+    }
+    return all;
+  };
+  const std::vector<double> plain = losses("0"), falls = losses("3"), late = losses("7");
+  EXPECT_EQ(plain, late);
+  ASSERT_EQ(plain.size(), 7u);
+  for (size_t epoch = 1; epoch <= 4; ++epoch) EXPECT_EQ(plain[epoch - 1], falls[epoch - 1]);
+  EXPECT_NE(plain[4], falls[4]);
+  EXPECT_LT(std::abs(falls[4] - falls[3]), 0.5 * std::abs(plain[4] - plain[3]));
+}
+
 TEST_P(TrainingErm, ADamagedCheckpointIsAnErrorAndStaysAsItIs) {
   const RunFolder folder = create_run_folder(runs_.path(), config_, 1);
   write_file_atomic(folder.file("env.json"), environment_json(task_));

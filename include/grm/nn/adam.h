@@ -37,6 +37,8 @@ class Adam {
 
   /// For schedules: a function of the epoch, so nothing about it needs saving.
   void set_lr(double lr) { lr_ = lr; }
+  /// What the learning rate is multiplied with from now on.
+  void scale_lr(double scale) { scale_ = scale; }
 
   /// Moments and step counts by parameter name, on the host, for exact resume.
   std::map<std::string, torch::Tensor> state() const;
@@ -54,7 +56,7 @@ class Adam {
   template <class T>
   void step_at_place(const kernels::AdamStep* place);
   std::vector<Slot> slots_;
-  double lr_, weight_decay_;
+  double lr_, weight_decay_, scale_ = 1.0;
   bool decoupled_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "grm/data/dataset.h"
@@ -35,6 +36,7 @@ struct TrainOptions {
   int64_t patience = 0;
   StopRule stop = StopRule::no_gain;
   int64_t warm_up = 0;
+  int64_t milestone = 0;
   TestScoring test = TestScoring::every;
   Selection selection = Selection::val;
   ValidateOn validate_on = ValidateOn::given;
@@ -80,7 +82,11 @@ class RunConfig {
   TrainOptions train;
 
  private:
-  OptionList train_options_;  // of `train`
+  // Sets what the preset `good` says for the dataset as it is set now, but for what the caller set.
+  void follow_dataset();
+
+  OptionList train_options_;    // of `train`
+  std::set<std::string> told_;  // "section.key" of all that set() was given
 };
 
 /// Reads a configuration file: [dataset] name, [method] name and preset, and option values.

@@ -201,8 +201,11 @@ void GraphMethod::start_sums() {
     for (nn::Adam* optimiser : optimisers()) optimiser->zero_grad();
     return;
   }
-  for (const auto& [name, parameter] : set_.parameters()) {
-    if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+  for (const nn::ParameterSet* set : {&set_, helper()}) {
+    if (!set) continue;
+    for (const auto& [name, parameter] : set->parameters()) {
+      if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+    }
   }
 }
 

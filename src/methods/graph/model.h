@@ -121,6 +121,8 @@ class GraphMethod : public Method {
 
   /// Whether batches of this set are cut out on a GPU.
   bool fits_padded(const Graph& set) const;
+  /// What is trained beside the model with an optimiser of its own; null: nothing.
+  virtual nn::ParameterSet* helper() { return nullptr; }
   void start_sums();
   TrainBatch make_batch(nn::Step& step, const torch::Tensor& drawn, int64_t room) const;
   /// The graphs of a step, or of its shard.

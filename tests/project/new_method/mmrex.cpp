@@ -1,7 +1,7 @@
-// V-REx: risk extrapolation (Krueger et al., ICML 2021). The risks of the training domains are made
-// equal, in the hope that they stay so beyond them.
+// MM-REx: minimax risk extrapolation (Krueger et al., ICML 2021). The worst of all mixtures of the
+// training domains is minimised, where weights of a mixture may be negative.
 //
-//   L = mean_d R_d + beta Var_d(R_d)            R_d = l(f(X_d, A_d), y_d)
+//   L = mean_d R_d + beta (max_d R_d - mean_d R_d)            R_d = l(f(X_d, A_d), y_d)
 //
 // One full-batch step per epoch. beta = 0 is ERM on the same domains.
 #include <torch/types.h>
@@ -13,23 +13,23 @@
 namespace grm {
 namespace {
 
-struct VrexOptions : MethodOptions {
+struct MmrexOptions : MethodOptions {
   nn::BackboneOptions backbone;
   OptimiserOptions optimiser;
-  double beta = 10.0;
+  double beta = 2.0;
   DomainOptions domains;
 
   void declare(OptionList& list) {
     backbone.declare(list);
     optimiser.declare(list);
-    list.add("beta", beta, {0, 1e6}, "weight of the variance of the domains' risks");
+    list.add("beta", beta, {0, 1e6}, "how far the mixtures reach beyond the mean of the domains");
     domains.declare(list);
   }
 };
 
-class Vrex final : public BackboneMethod {
+class Mmrex final : public BackboneMethod {
  public:
-  Vrex(const VrexOptions& options, const TrainView& view, const Rng& rng)
+  Mmrex(const MmrexOptions& options, const TrainView& view, const Rng& rng)
       : BackboneMethod(options.backbone, options.optimiser, view, rng),
         beta_(options.beta),
         provider_(options.domains, options.backbone, view, rng) {}
@@ -41,13 +41,13 @@ class Vrex final : public BackboneMethod {
       risks.push_back(loss_of(domains[d], forward(domains[d], epoch, d).logits));
     }
     const torch::Tensor all = torch::stack(risks), mean = all.mean();
-    const torch::Tensor variance = (all - mean).square().mean();
-    const torch::Tensor total = mean + beta_ * variance;
+    const torch::Tensor worst = all.max();
+    const torch::Tensor total = mean + beta_ * (worst - mean);
     optimiser_.zero_grad();
     const Stage stage("backward");
     total.backward();
     optimiser_.step();
-    return {{"total", total.item<double>()}, {"variance", variance.item<double>()}};
+    return {{"total", total.item<double>()}, {"worst", worst.item<double>()}};
   }
 
   std::map<std::string, torch::Tensor> training_state() const override {
@@ -64,8 +64,8 @@ class Vrex final : public BackboneMethod {
 
 }  // namespace
 
-std::unique_ptr<MethodRecipe> make_vrex() {
-  return std::make_unique<SimpleRecipe<VrexOptions, Vrex>>();
+std::unique_ptr<MethodRecipe> make_mmrex() {
+  return std::make_unique<SimpleRecipe<MmrexOptions, Mmrex>>();
 }
 
 }  // namespace grm
