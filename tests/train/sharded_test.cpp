@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"method.batch", "7"}, {"method.dropout", "0.3"}},
              "erm_dropout"},
         Case{"spmotif", "dir", "", {{"method.batch", "9"}}, "dir"},
+        Case{"spmotif", "gsat", "", {{"method.batch", "9"}}, "gsat"},
         Case{"spmotif", "gil", "", {{"method.batch", "9"}}, "gil"},
         Case{"spmotif", "ciga", "v1", {{"method.batch", "9"}}, "ciga"},
         Case{"spmotif", "ciga", "v2", {{"method.batch", "9"}}, "ciga_hinge"},
@@ -146,7 +147,7 @@ TEST(ShardedMethods, AreAllAmongTheCases) {
       names.push_back(entry.name + "/" + to_string(entry.level));
   }
   EXPECT_EQ(names, (std::vector<std::string>{"erm/graph", "dir/graph", "gil/graph", "ciga/graph",
-                                             "gala/graph", "grm/node", "grm/graph"}));
+                                             "gala/graph", "gsat/graph", "grm/node", "grm/graph"}));
 }
 
 // The gradients that an epoch of one step leaves.

@@ -118,7 +118,7 @@ class Gsat final : public PlainGraphMethod {
                                 })
                                 .to(set_.dtype());
     const Stream noise = batch.step.stream(
-        [this](const nn::When& when) { return rng_.stream("attention", when.epoch, when.step); });
+        [this](const nn::When& when) { return rng_.stream("attention", when.epoch, when.place()); });
     const Drawn drawn = attend(batch.input, batch.pass, &noise);
     const torch::Tensor risk = nn::supervised_loss(
         view_.loss, answer_with(batch.input, drawn.of_edges, batch.pass), batch.y);

@@ -20,6 +20,7 @@ namespace {
 struct GraphMixupOptions : PlainGraphOptions {
   double alpha = 1.0;
 
+  std::string undivided() const { return "it mixes graphs of a whole batch"; }
   void declare(OptionList& list) {
     PlainGraphOptions::declare(list);
     list.add("alpha", alpha, {0, 1000},

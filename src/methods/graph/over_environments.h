@@ -12,6 +12,10 @@ namespace grm::graph_level {
 
 struct OverEnvironmentsOptions : PlainGraphOptions {
   EnvironmentOptions environments;
+
+  std::string undivided() const {
+    return "it compares the environments of a whole batch, of which a shard may hold one";
+  }
 };
 
 /// ERM's step on a batch and an objective over the environments of its graphs. What the objective
