@@ -5,9 +5,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/arxiv_papers.h"
 #include "data/makers.h"
 #include "data/parsed_cache.h"
-#include "data/sources.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "io/csv.h"
@@ -112,6 +112,18 @@ Domain make_period(const io::TensorFile& file, const Adjacency& all, const Perio
   return domain;
 }
 
+}  // namespace
+
+Source arxiv_source() {
+  return {"", Use::all, {{kEdges}, {kFeatures}, {kLabels}, {kYears}}};
+}
+
+io::TensorFile cached_arxiv(const DataContext& context, const Task& task) {
+  return cached(context, "arxiv", task.hashes, kParser, [&] { return parse_arxiv(context); });
+}
+
+namespace {
+
 class Arxiv final : public Dataset {
  public:
   std::vector<std::string> files() const override { return {kEdges, kFeatures, kLabels, kYears}; }
@@ -121,9 +133,8 @@ class Arxiv final : public Dataset {
     task.name = "arxiv";
     task.loss = LossKind::softmax;
     task.metric = MetricKind::accuracy;
-    require_sources(context, {{"", Use::all, {{kEdges}, {kFeatures}, {kLabels}, {kYears}}}}, task);
-    const io::TensorFile file =
-        cached(context, "arxiv", task.hashes, kParser, [&] { return parse_arxiv(context); });
+    require_sources(context, {arxiv_source()}, task);
+    const io::TensorFile file = cached_arxiv(context, task);
     const AdjacencyPtr all = get_pattern(file, "edges");
     for (const Period& period : kPeriods) {
       Domain domain = make_period(file, *all, period);

@@ -16,14 +16,6 @@ namespace {
 enum class MoleculeDomain { scaffold, size };
 GRM_WORDS(MoleculeDomain, "scaffold", "size")
 
-// A label for the law of concepts: the class, or the mean of the answers that are known.
-std::vector<double> one_number_each(const torch::Tensor& labels) {
-  const torch::Tensor wide = labels.to(torch::kFloat64);
-  const torch::Tensor mean =
-      (labels.dim() == 2 ? torch::nan_to_num(torch::nanmean(wide, 1)) : wide).contiguous();
-  return {mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel()};
-}
-
 class GoodMolecules final : public MoleculeDataset {
  public:
   GoodMolecules(const std::string& name, const std::string& folder, int64_t tasks)
@@ -51,7 +43,7 @@ class GoodMolecules final : public MoleculeDataset {
     const good::Split split = good::split_of_set(
         protocol_.shift,
         by_size ? atoms : ranks_of(read_scaffolds(full_path(context, scaffold_file()), atoms)),
-        one_number_each(molecules.labels()), law, good::kConceptOfSets, streams.python);
+        good::numbers_of(molecules.labels()), law, good::kConceptOfSets, streams.python);
     protocol_.add_sets(task, split, [&](const torch::Tensor& ids, const std::string& name) {
       return molecules.domain(ids, name);
     });

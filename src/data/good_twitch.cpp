@@ -17,23 +17,6 @@ const std::vector<std::string> kLanguages = {"DE", "ENGB", "ES", "FR", "PTBR", "
 constexpr good::PlainLaw kPlain = {0.4, 0.7};
 constexpr double kTrainShare = 0.6, kValidationShare = 0.2;
 
-good::Split split_by_language(good::Shift shift, const std::vector<int64_t>& language,
-                              const torch::Tensor& y) {
-  good::Streams streams;
-  if (shift == good::Shift::none) {
-    return good::no_shift_of_nodes(static_cast<int64_t>(language.size()), kPlain, streams.torch);
-  }
-  good::CovariateLaw law;
-  law.train = kTrainShare;
-  law.validation = kValidationShare;
-  good::Split split = good::covariate(language, law, streams.python);
-  if (shift == good::Shift::by_concept) {
-    const std::vector<double> labels(y.data_ptr<int64_t>(), y.data_ptr<int64_t>() + y.numel());
-    split = good::concept_shift(language, labels, good::kConceptOfTwitch, streams.python);
-  }
-  return split;
-}
-
 class GoodTwitch final : public Dataset {
  public:
   void declare(OptionList& list) override { protocol_.declare(list, Level::node); }
@@ -66,7 +49,12 @@ class GoodTwitch final : public Dataset {
     }
     Domain all = joined(regions, task.name);
     all.graph.edges = with_self_loops(*symmetrised(*all.graph.edges));
-    const good::Split split = split_by_language(protocol_.shift, language, all.labels.y);
+    good::CovariateLaw law;
+    law.train = kTrainShare;
+    law.validation = kValidationShare;
+    const good::Split split =
+        good::split_of_nodes(protocol_.shift, language, good::numbers_of(all.labels.y), kPlain, law,
+                             good::kConceptOfTwitch);
     const bool named = protocol_.shift == good::Shift::covariate;
     protocol_.add_nodes(task, split, all, named ? kLanguages : std::vector<std::string>{});
     task.notes.push_back(

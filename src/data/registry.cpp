@@ -76,6 +76,16 @@ const std::vector<DatasetEntry>& datasets() {
        make_webkb},
       {"good-twitch", "GOOD's Twitch friendships by language, raw features: explicit language",
        "https://github.com/CUAI/Non-Homophily-Benchmarks (folder twitch)", make_good_twitch},
+      {"good-sst2", "GOOD's sentences by length: sentiment",
+       "https://github.com/divelab/DIG (dig/xgraph: Graph-SST2)", make_good_sst2, Level::graph},
+      {"good-twitter", "GOOD's tweets by length: sentiment in three classes",
+       "https://github.com/divelab/DIG (dig/xgraph: Graph-Twitter)", make_good_twitter,
+       Level::graph},
+      {"good-cora", "GOOD's citations of all of Cora by degree or words: subject in 70 classes",
+       "https://github.com/abojchevski/graph2gauss (data/cora.npz, in a folder cora-full)",
+       make_good_cora},
+      {"good-arxiv", "GOOD's ogbn-arxiv citations by degree or year: subject area",
+       "https://ogb.stanford.edu/docs/nodeprop/#ogbn-arxiv", make_good_arxiv},
       {"drugood-ec50", "DrugOOD's ligands by assay, scaffold or size: are they active",
        "https://github.com/yangnianzu0515/MoleOOD (DrugOOD/data/ec50/lbap_core_ec50_*.json); "
        "tables by "

@@ -166,8 +166,8 @@ class GoodWebkb final : public Dataset {
     }
     good::Split split = split_covariate(university, streams.python);
     if (protocol_.shift == good::Shift::by_concept) {
-      const std::vector<double> labels(y.data_ptr<int64_t>(), y.data_ptr<int64_t>() + y.numel());
-      split = good::concept_shift(university, labels, good::kConceptOfWebkb, streams.python);
+      split = good::concept_shift(university, good::numbers_of(y), good::kConceptOfWebkb,
+                                  streams.python);
     }
     return split;
   }

@@ -1,4 +1,4 @@
-"""Small files in the formats of the publishers, for every built-in dataset that reads files."""
+"""Small files in the formats of the publishers, for every reader of a built-in dataset."""
 
 import json
 import random
@@ -153,8 +153,7 @@ def arxiv(rng):
     return {f"arxiv/raw/{name}.csv.gz": gzipped(rows(lines)) for name, lines in tables.items()}
 
 
-def molhiv(rng):
-    sizes = [rng.randrange(3, 7) for _ in range(24)]
+def molecules(rng, sizes, labels):
     bonds = [[(i, i + 1) for i in range(n - 1)] for n in sizes]
     codes = [119, 5, 12, 12, 10, 6, 6, 2, 2]
     tables = {
@@ -162,14 +161,70 @@ def molhiv(rng):
         "edge-feat": [
             (rng.randrange(5), rng.randrange(6), rng.randrange(2)) for graph in bonds for _ in graph
         ],
-        "graph-label": [(i % 2,) for i in range(len(sizes))],
+        "graph-label": labels,
         "node-feat": [[rng.randrange(k) for k in codes] for n in sizes for _ in range(n)],
         "num-edge-list": [(len(graph),) for graph in bonds],
         "num-node-list": [(n,) for n in sizes],
     }
-    files = {f"molhiv/raw/{name}.csv.gz": gzipped(rows(lines)) for name, lines in tables.items()}
+    return {f"raw/{name}.csv.gz": gzipped(rows(lines)) for name, lines in tables.items()}
+
+
+def under(folder, files):
+    return {f"{folder}/{path}": data for path, data in files.items()}
+
+
+def scaffolds(sizes):
+    lines = [("idx", "atoms", "scaffold_rank", "scaffold", "smiles")]
+    lines += [(k, n, k % 9, "C" * (k % 9), "C" * n) for k, n in enumerate(sizes)]
+    return gzipped(rows(lines))
+
+
+def molhiv(rng):
+    sizes = [rng.randrange(3, 7) for _ in range(24)]
+    files = under("molhiv", molecules(rng, sizes, [(i % 2,) for i in range(len(sizes))]))
     for name, ids in (("train", range(16)), ("valid", range(16, 20)), ("test", range(20, 24))):
         files[f"molhiv/split/scaffold/{name}.csv.gz"] = gzipped(rows([(i,) for i in ids]))
+    return files
+
+
+def clintox(rng):
+    sizes = [rng.randrange(3, 7) for _ in range(30)]
+    files = molecules(rng, sizes, [(i % 2, rng.choice([0, 1, "nan", ""])) for i in range(len(sizes))])
+    return under("molecules/clintox", {**files, "domains.csv.gz": scaffolds(sizes)})
+
+
+def drugood(rng):
+    sizes = [rng.randrange(3, 7) for _ in range(20)]
+    files = molecules(rng, sizes, [])
+    del files["raw/graph-label.csv.gz"]
+    lines = [("molecule", "subset", "label", "domain", "pEC50", "assay")]
+    for k in range(len(sizes)):
+        subset = ("train", "id_val", "id_test", "val", "test")[k // 4]
+        lines.append((k, subset, k % 2, k // 3, 4.5 + k % 2, k))
+    return under("molecules/drugood-ec50", {**files, "split_assay.csv.gz": gzipped(rows(lines))})
+
+
+def nci1(rng):
+    sizes = [rng.randrange(3, 20) for _ in range(30)]
+    lines = [str(len(sizes))]
+    for k, n in enumerate(sizes):
+        lines.append(f"{n} {k % 2}")
+        lines += [f"{rng.randrange(4)} 2 {(i + 1) % n} {(i + n - 1) % n}" for i in range(n)]
+    return {"tu/NCI1.txt.gz": gzipped(("\n".join(lines) + "\n").encode())}
+
+
+def webkb(rng):
+    files = {}
+    for name in ("cornell", "texas", "wisconsin"):
+        pages = [
+            f"{i}\t{','.join(rng.choice('0001') for _ in range(1703))}\t{i % 5}" for i in range(10)
+        ]
+        links = [f"{a}\t{b}" for a, b in ring(rng, 10)]
+        for part, head, lines in (
+            ("node_feature_label", "node_id\tfeature\tlabel", pages),
+            ("graph_edges", "node_id\tnode_id", links),
+        ):
+            files[f"webkb/{name}/out1_{part}.txt"] = "\n".join([head, *lines, ""]).encode()
     return files
 
 
@@ -234,10 +289,16 @@ MAKERS = {
     "elliptic": elliptic,
     "arxiv": arxiv,
     "molhiv": molhiv,
+    "clintox": clintox,
+    "drugood-ec50": drugood,
+    "nci1": nci1,
+    "webkb": webkb,
     "mnist75sp": mnist,
     "graph-sst2": graph_sst2,
     "sst2-tree": sst2_tree,
 }
+# good-hiv and good-pcba, the other sets of MoleculeNet and by size, good-webkb, good-twitch and good-cmnist read the same
+# formats by the same code.
 
 
 def write_all(folder):

@@ -32,7 +32,6 @@ double gain(RunConfig config, int64_t epochs, const std::string& root = "") {
 TEST(GoodTraining, ErmLearnsMotifs) {
   RunConfig config("good-motif", "erm");
   config.set("dataset.part", "0.05");
-  config.set("method.hidden", "16");
   EXPECT_GE(gain(config, 20), 15);
 }
 

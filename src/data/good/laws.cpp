@@ -149,7 +149,8 @@ Split covariate(const Items& keys, const CovariateLaw& law, PythonStream& python
     split[kParts[static_cast<size_t>(part[i])]].push_back(items[i]);
   }
   walk_environments(split, split[Subset::train], keys, law.environments);
-  cut_inside(split, share_of(n, law.inside), python);
+  const int64_t whole = law.inside_of_train ? static_cast<int64_t>(split[Subset::train].size()) : n;
+  cut_inside(split, share_of(whole, law.inside), python);
   return split;
 }
 
@@ -223,6 +224,20 @@ void take_inside(Split& split, const Items& train, double validation, double tes
         k < validates ? Subset::id_validation : Subset::id_test;
   }
   for (size_t i = 0; i < train.size(); ++i) split[home[i]].push_back(train[i]);
+}
+
+Split split_of_nodes(Shift shift, const Items& keys, const std::vector<double>& labels,
+                     const PlainLaw& plain_law, const CovariateLaw& covariate_law,
+                     const ConceptLaw& concept_law) {
+  Streams streams;
+  if (shift == Shift::none) {
+    return no_shift_of_nodes(static_cast<int64_t>(keys.size()), plain_law, streams.torch);
+  }
+  Split split = covariate(keys, covariate_law, streams.python);
+  if (shift == Shift::by_concept) {
+    split = concept_shift(keys, labels, concept_law, streams.python);
+  }
+  return split;
 }
 
 Split split_of_set(Shift shift, const Items& keys, const std::vector<double>& labels,

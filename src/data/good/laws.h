@@ -45,7 +45,9 @@ struct CovariateLaw {
   int64_t environments = 10;
   double inside = 0.1;  // share of all items that id_validation and id_test have each
   bool descending = false;
+  bool inside_of_train = false;  // `inside` is a share of the training items instead
 };
+constexpr CovariateLaw kCovariateOfLength = {0.5, 0.25, 10, 0.15, false, true};
 Split covariate(const std::vector<int64_t>& keys, const CovariateLaw& law, PythonStream& python);
 
 /// Domain and label go together in training and against each other in the test.
@@ -53,6 +55,7 @@ struct ConceptLaw {
   std::array<double, 4> bias, share;
 };
 constexpr ConceptLaw kConceptOfSets = {{.95, .95, .90, .85}, {.3, .5, .6, 1}};
+constexpr ConceptLaw kConceptOfCitations = {{.95, .95, .90, .85}, {.4, .6, .5, 1}};
 constexpr ConceptLaw kConceptOfTwitch = {{.80, .70, .80, .70}, {.4, .6, .5, 1}};
 constexpr ConceptLaw kConceptOfWebkb = {{.85, .75, .85, .80}, {.4, .6, .5, 1}};
 Split concept_shift(const std::vector<int64_t>& keys, const std::vector<double>& labels,
@@ -63,6 +66,11 @@ Split concept_shift(const std::vector<int64_t>& keys, const std::vector<double>&
 Split split_of_set(Shift shift, const std::vector<int64_t>& keys, const std::vector<double>& labels,
                    const CovariateLaw& covariate_law, const ConceptLaw& concept_law,
                    PythonStream& python);
+
+/// The split of the nodes of one graph, of which torch's stream draws that without a shift.
+Split split_of_nodes(Shift shift, const std::vector<int64_t>& keys,
+                     const std::vector<double>& labels, const PlainLaw& plain_law,
+                     const CovariateLaw& covariate_law, const ConceptLaw& concept_law);
 
 /// Environments of training items in the order of their keys: an equal share each, but items of one
 /// key stay together.

@@ -35,6 +35,13 @@ const char* name_of(Subset subset) {
   return kNames[static_cast<size_t>(subset)];
 }
 
+std::vector<double> numbers_of(const torch::Tensor& labels) {
+  const torch::Tensor wide = labels.to(torch::kFloat64);
+  const torch::Tensor mean =
+      (labels.dim() == 2 ? torch::nan_to_num(torch::nanmean(wide, 1)) : wide).contiguous();
+  return {mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel()};
+}
+
 void Protocol::declare(OptionList& list, Level level) {
   list.choice("shift", shift,
               "covariate: tests have other graphs; concept: there, what goes along with the label "

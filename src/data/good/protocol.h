@@ -20,6 +20,9 @@ GRM_WORDS(Report, "test", "all")
 /// "train", "id_val", "id_test", "val", "test", as GOOD calls them.
 const char* name_of(Subset subset);
 
+/// Labels as the law of concepts reads them: classes, or the mean of the answers that are known.
+std::vector<double> numbers_of(const torch::Tensor& labels);
+
 class Protocol {
  public:
   Shift shift = Shift::covariate;
