@@ -51,7 +51,11 @@ case "${1:-}" in
       'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
       'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'
       'tool|qemu-x86_64|qemu-user|qemu-user|' 'tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg'
-      'tool|file|file|file|file' 'module|rdkit|python3-rdkit|python3-rdkit|rdkit' "${python[@]}" "${python_tests[@]}")
+      'tool|file|file|file|file' 'module|rdkit|python3-rdkit|python3-rdkit|rdkit'
+      'header|postgresql/libpq-fe.h|libpq-dev|libpq-devel|libpq' 'file|/usr/lib/postgresql/*/bin/postgres|postgresql|postgresql-server|postgresql'
+      'file|/usr/sbin/slurmctld|slurmctld|slurm-slurmctld|' 'file|/usr/sbin/slurmd|slurmd|slurm-slurmd|'
+      'tool|sbatch|slurm-client|slurm|' 'file|/usr/sbin/munged|munge|munge|'
+      "${python[@]}" "${python_tests[@]}")
     ;;
   *)
     echo "setup.sh: '$1' is unknown; there is 'setup.sh', 'setup.sh test', 'setup.sh deb' and 'setup.sh python'" >&2

@@ -18,7 +18,7 @@ if grep -q "libpq was not there" err; then
   exit 77
 fi
 
-cells=${GRM_WORKER_CELLS:-40} kills=${GRM_WORKER_KILLS:-5} workers=4
+cells=${GRM_WORKER_CELLS:-24} kills=${GRM_WORKER_KILLS:-5} workers=4
 cat > s.toml <<TOML
 name = "s"
 seeds = $((cells / 2))
@@ -30,6 +30,10 @@ dataset.blocks = 4
 train.epochs = 6
 train.eval_every = 3
 train.test = "selected"
+[[when]]
+method = "erm"
+set.train.epochs = 5000
+set.train.eval_every = 100
 TOML
 flags=(--threads 1 --checkpoint-seconds 0.05 -q)
 check "an undisturbed study in a file" "$grm" study run s.toml --jobs 2 "${flags[@]}" --db straight.db --out straight
@@ -49,6 +53,12 @@ victim() {
   for round in $(seq "$kills"); do
     "$grm" study work s --jobs 1 "${flags[@]}" --patience 2 --db "$url" --out killed > /dev/null 2> "worker$1.err" &
     process=$!
+    # From the moment when it has begun with a cell.
+    for _ in $(seq 200); do
+      pgrep -P $process > /dev/null && break
+      kill -0 $process 2> /dev/null || break
+      sleep 0.05
+    done
     sleep $((RANDOM % 2)).$((RANDOM % 90 + 10))
     kill -9 $process 2> /dev/null && echo "$1 $round" >> kills
     wait $process 2> /dev/null
@@ -83,7 +93,7 @@ check "workers have left" jq -e '.workers == [] and .seconds_left == 0' killed.j
 essence='[.cells[] | {dataset, method, variant, seed, chosen}]'
 check "the results are those of the undisturbed study" \
   [ "$(jq -c "$essence" killed.json)" = "$(jq -c "$essence" straight.json)" ]
-for format in text csv json; do
+for format in text csv; do
   "$grm" study table s --db "$url" --format $format > killed.table
   "$grm" study table s --db straight.db --format $format > straight.table
   check "the $format table is the same file" cmp killed.table straight.table
@@ -100,8 +110,15 @@ for format in csv json runs; do
   "$grm" study export s --db again.db --format $format > again.export
   check "the $format export is the same file" cmp killed.export again.export
 done
+for format in json summary-csv; do
+  "$grm" study table s --db "$url" --format $format > killed.table
+  "$grm" study table s --db again.db --format $format > again.table
+  check "the $format table is the same file" cmp killed.table again.table
+done
+attempts=$(jq '[.cells[].attempts] | add' killed.json)
+check "some were killed in the middle of a cell" [ "$attempts" -gt "$cells" ]
 resumed=$(cat killed/*/*/*/log.txt | grep -c "resuming after epoch")
-echo "$cells cells, $(wc -l < kills) kills, $(jq '[.cells[].attempts] | add' killed.json) attempts," \
+echo "$cells cells, $(wc -l < kills) kills, $attempts attempts," \
   "$resumed from a checkpoint, $((SECONDS - begin)) s"
 [ "$failures" = 0 ] || echo "kill moments: GRM_KILL_SEED=$seed"
 finish

@@ -28,14 +28,14 @@ start() {
   munged --force --foreground --key-file="$dir/munge/key" --socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
     --log-file="$dir/munge/log" --seed-file="$dir/munge/seed" > log/munged.out 2>&1 &
   echo $! > munged.pid
-  # cred_expire: a job that is queued again waits for it, two minutes by default.
+  # cred_expire: a job that is queued again waits for so long; less than 5 means two minutes.
   cat > slurm.conf << CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=$dir/munge/socket,cred_expire=3
+AuthInfo=socket=$dir/munge/socket,cred_expire=5
 CredType=cred/munge
 SlurmctldPort=$port
 SlurmdPort=$((port + 1))
