@@ -33,10 +33,14 @@ for name in pytest scipy networkx pandas sklearn matplotlib nbclient ipykernel b
   python_tests+=("module|$name|python3-$name|python3-$name|")
 done
 python_tests+=('module|ensurepip|python3-venv|python3|')
+# Training on several processes, and results in PostgreSQL: a program without them says what it lacks.
+processes=('header|gloo/config.h|libgloo-dev|gloo-devel|' 'header|postgresql/libpq-fe.h|libpq-dev|libpq-devel|libpq')
 case "${1:-}" in
   '') ;;
   python) needed+=("${python[@]}") ;;
-  deb) needed+=('tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg' 'tool|file|file|file|file') ;;
+  deb)
+    needed+=('tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg' 'tool|file|file|file|file' "${processes[@]}")
+    ;;
   test)
     needed+=('header|gtest/gtest.h|libgtest-dev|gtest-devel|googletest'
       'header|gmock/gmock.h|libgmock-dev|gmock-devel|googletest'
@@ -46,13 +50,13 @@ case "${1:-}" in
       'module|selenium|python3-selenium|python3-selenium|' 'tool|node|nodejs|nodejs|node' 'tool|clang++|clang|clang|llvm'
       'tool|clang-format|clang-format|clang-tools-extra|clang-format'
       'file|/usr/lib/llvm*/lib/clang/*/lib/linux/*fuzzer*|libclang-rt-dev|compiler-rt|llvm'
-      'header|gloo/config.h|libgloo-dev|gloo-devel|' 'tool|mpirun|openmpi-bin|openmpi|open-mpi'
+      "${processes[@]}" 'tool|mpirun|openmpi-bin|openmpi|open-mpi'
       'header|benchmark/benchmark.h|libbenchmark-dev|google-benchmark-devel|google-benchmark'
       'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
       'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'
       'tool|qemu-x86_64|qemu-user|qemu-user|' 'tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg'
       'tool|file|file|file|file' 'module|rdkit|python3-rdkit|python3-rdkit|rdkit'
-      'header|postgresql/libpq-fe.h|libpq-dev|libpq-devel|libpq' 'file|/usr/lib/postgresql/*/bin/postgres|postgresql|postgresql-server|postgresql'
+      'file|/usr/lib/postgresql/*/bin/postgres|postgresql|postgresql-server|postgresql'
       'file|/usr/sbin/slurmctld|slurmctld|slurm-slurmctld|' 'file|/usr/sbin/slurmd|slurmd|slurm-slurmd|'
       'tool|sbatch|slurm-client|slurm|' 'file|/usr/sbin/munged|munge|munge|'
       "${python[@]}" "${python_tests[@]}")

@@ -184,8 +184,9 @@ void add_explain(CLI::App& app, Common& common, Action& action) {
       ->check(whole_number(1));
   verb->footer(
       "Writes explanation.json, .graphml and .dot, and with Graphviz .svg and .png.\n"
-      "Methods with explanations of their own: grm (nodes and graphs), ciga, dir, gala, gil\n"
-      "(graphs). All others are explained by leaving out one edge after the other.\n"
+      "Methods with explanations of their own: grm (nodes and graphs), ciga, dir, gala, gil, "
+      "gsat,\n"
+      "leci (graphs). All others are explained by leaving out one edge after the other.\n"
       "Examples:\n"
       "  grm explain runs/sbm/grm/20260131T120000-1000 --item 17\n"
       "  grm explain RUN --data new_month/ --item account-4711 --out why\n"

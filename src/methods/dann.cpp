@@ -43,6 +43,12 @@ double adversary_ramp(double p) {
   return 2.0 / (1.0 + std::exp(-10.0 * p)) - 1.0;
 }
 
+double adversary_ramp(const nn::When& when, int64_t steps, int64_t ramp) {
+  const double done = static_cast<double>(when.epoch - 1) +
+                      static_cast<double>(when.step) / static_cast<double>(steps);
+  return adversary_ramp(std::min(1.0, done / static_cast<double>(ramp)));
+}
+
 torch::Tensor environment_cross_entropy(const torch::Tensor& logits,
                                         const torch::Tensor& environment) {
   const torch::Tensor known = environment.ge(0);
@@ -72,7 +78,7 @@ class Dann final : public EnvironmentObjective {
  public:
   Dann(const DannOptions& options, const ObjectiveShape& shape)
       : options_(options),
-        steps_(static_cast<double>(shape.steps)),
+        steps_(shape.steps),
         set_(shape.rng),
         adversary_(set_, "adversary", shape.width(), shape.environments),
         optimiser_(set_, shape.optimiser.lr, shape.optimiser.weight_decay,
@@ -85,11 +91,8 @@ class Dann final : public EnvironmentObjective {
 
   ObjectiveLoss loss(const EnvironmentItems& items, const EnvironmentRisks& /*risks*/,
                      const torch::Tensor& risk, nn::Step& step) override {
-    const torch::Tensor a = step.number([this](const nn::When& when) {
-      const double done =
-          static_cast<double>(when.epoch - 1) + static_cast<double>(when.step) / steps_;
-      return adversary_ramp(std::min(1.0, done / static_cast<double>(options_.ramp)));
-    });
+    const torch::Tensor a = step.number(
+        [this](const nn::When& when) { return adversary_ramp(when, steps_, options_.ramp); });
     const torch::Tensor told = adversary_.forward(reversed_gradient(items.hidden, a));
     const torch::Tensor loss = environment_cross_entropy(told, items.environment);
     return {risk + options_.lambda * loss, loss};
@@ -97,7 +100,7 @@ class Dann final : public EnvironmentObjective {
 
  private:
   DannOptions options_;
-  double steps_;
+  int64_t steps_;
   nn::ParameterSet set_;
   nn::Linear adversary_;
   nn::Adam optimiser_;

@@ -21,6 +21,9 @@ struct EnvironmentItems {
   int64_t environments = 0;
   /// First row of each environment and the end, where the rows of one lie together; else empty.
   std::vector<int64_t> blocks = {};
+  /// By environment, where somebody asked for them: hidden rows [k, h] of the nodes of its graph that
+  /// no domain trains on.
+  std::vector<torch::Tensor> unlabelled = {};
 };
 
 struct EnvironmentRisks {

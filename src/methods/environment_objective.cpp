@@ -9,21 +9,20 @@ const std::string kHelper = "helper.";
 
 }  // namespace
 
-void add_helper_state(EnvironmentObjective* objective,
-                      std::map<std::string, torch::Tensor>& state) {
-  if (!objective || !objective->helper()) return;
-  for (const auto& [name, tensor] : objective->helper()->snapshot()) state[kHelper + name] = tensor;
+void add_helper_state(const nn::ParameterSet* helper, std::map<std::string, torch::Tensor>& state) {
+  if (!helper) return;
+  for (const auto& [name, tensor] : helper->snapshot()) state[kHelper + name] = tensor;
 }
 
 std::map<std::string, torch::Tensor> restore_helper(
-    EnvironmentObjective* objective, const std::map<std::string, torch::Tensor>& state) {
-  if (!objective || !objective->helper()) return state;
+    nn::ParameterSet* helper, const std::map<std::string, torch::Tensor>& state) {
+  if (!helper) return state;
   std::map<std::string, torch::Tensor> own, rest;
   for (const auto& [name, tensor] : state) {
     const bool of_helper = name.compare(0, kHelper.size(), kHelper) == 0;
     (of_helper ? own : rest)[of_helper ? name.substr(kHelper.size()) : name] = tensor;
   }
-  objective->helper()->restore(own);
+  helper->restore(own);
   return rest;
 }
 

@@ -37,15 +37,23 @@ class EnvironmentObjective {
   /// The name of the part in records.
   virtual const char* part() const { return "penalty"; }
   virtual bool reads_hidden() const { return false; }
+  /// Node level: whether it looks at hidden rows of nodes without a label.
+  virtual bool reads_unlabelled() const { return false; }
+  /// Node level: called once with the domains, and the nodes of each one's graph that no domain trains
+  /// on, before the first step. `device`: where the network computes.
+  virtual void begin(const std::vector<Domain>& /*domains*/,
+                     const std::vector<torch::Tensor>& /*unlabelled*/,
+                     const torch::Device& /*device*/) {}
   /// What is trained beside the model and not part of it; null: nothing.
   virtual nn::ParameterSet* helper() { return nullptr; }
   virtual nn::Adam* helper_optimiser() { return nullptr; }
 };
 
-/// The state of an objective's helper as part of a method's own, and back: what is left is the rest.
-void add_helper_state(EnvironmentObjective* objective, std::map<std::string, torch::Tensor>& state);
+/// The state of what is trained beside a model (null: nothing) as part of a method's own, and back: what
+/// is left is the rest.
+void add_helper_state(const nn::ParameterSet* helper, std::map<std::string, torch::Tensor>& state);
 std::map<std::string, torch::Tensor> restore_helper(
-    EnvironmentObjective* objective, const std::map<std::string, torch::Tensor>& state);
+    nn::ParameterSet* helper, const std::map<std::string, torch::Tensor>& state);
 
 /// risk + lambda penalty, for an objective that is one such function.
 struct WeightedPenaltyOptions {

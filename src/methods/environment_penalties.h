@@ -4,6 +4,7 @@
 
 #include "grm/core/words.h"
 #include "methods/environment_items.h"
+#include "nn/recorded_step.h"
 
 // What the objectives over environments are made of. Sums go over the environments that are present
 // in the step; C is their number.
@@ -32,6 +33,8 @@ torch::Tensor coral_distance(Covariance form, const EnvironmentItems& items,
 torch::Tensor reversed_gradient(const torch::Tensor& rows, const torch::Tensor& factor);
 /// 2 / (1 + exp(-10 p)) - 1: how strongly the adversary counts at the share p of training.
 double adversary_ramp(double p);
+/// The same in a step: p grows to 1 in `ramp` epochs of `steps` steps.
+double adversary_ramp(const nn::When& when, int64_t steps, int64_t ramp);
 /// Cross-entropy of the environments [m]; items without one are left out.
 torch::Tensor environment_cross_entropy(const torch::Tensor& logits,
                                         const torch::Tensor& environment);

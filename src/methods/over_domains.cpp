@@ -69,16 +69,18 @@ void OverDomains::keep_labels(const std::vector<Domain>& domains) {
     const Labels& labels = domains[g].labels;
     y.push_back(labels.y.index_select(0, labels.loss));
     environment.push_back(torch::full_like(labels.loss, static_cast<int64_t>(g)));
+    unlabelled_.push_back(unlabelled_nodes(domains, g));
     blocks_.push_back(blocks_.back() + labels.loss.numel());
   }
   y_ = on_device(torch::cat(y), set_.device());
   environment_ = on_device(torch::cat(environment), set_.device());
+  objective_->begin(domains, unlabelled_, set_.device());
 }
 
 EnvironmentItems OverDomains::items_of(nn::Step& step, const std::vector<Domain>& domains) {
   SharedProducts shared;
   std::vector<nn::BackboneOutput> outputs;
-  std::vector<Tensor> logits, hidden;
+  std::vector<Tensor> logits, hidden, unlabelled;
   for (size_t g = 0; g < domains.size(); ++g) {
     size_t first = 0;
     while (first < g && !same_graph(domains[first].graph, domains[g].graph)) ++first;
@@ -88,9 +90,14 @@ EnvironmentItems OverDomains::items_of(nn::Step& step, const std::vector<Domain>
     if (objective_->reads_hidden()) {
       hidden.push_back(labelled_rows(outputs[g].hidden, domains[g].labels));
     }
+    if (objective_->reads_unlabelled()) {
+      unlabelled.push_back(first < g ? unlabelled[first]
+                                     : ops::gather_rows(outputs[g].hidden, unlabelled_[g]));
+    }
   }
   return {torch::cat(logits), hidden.empty() ? Tensor() : torch::cat(hidden), y_,
-          environment_,       static_cast<int64_t>(domains.size()),           blocks_};
+          environment_,       static_cast<int64_t>(domains.size()),           blocks_,
+          unlabelled};
 }
 
 // Reports the risks of the domains, then the objective and its parts.
@@ -129,12 +136,13 @@ std::vector<nn::Adam*> OverDomains::optimisers() {
 
 std::map<std::string, Tensor> OverDomains::training_state() const {
   std::map<std::string, Tensor> state = provider_.training_state();
-  add_helper_state(objective_.get(), state);
+  if (objective_) add_helper_state(objective_->helper(), state);
   return state;
 }
 
 void OverDomains::restore_training_state(const std::map<std::string, Tensor>& state) {
-  provider_.restore_training_state(restore_helper(objective_.get(), state));
+  provider_.restore_training_state(
+      restore_helper(objective_ ? objective_->helper() : nullptr, state));
 }
 
 }  // namespace grm

@@ -42,6 +42,7 @@ class OverDomains : public BackboneMethod {
   std::unique_ptr<EnvironmentObjective> objective_;  // null: built to predict
   torch::Tensor y_, environment_;                    // of all domains, one after the other
   std::vector<int64_t> blocks_;
+  std::vector<torch::Tensor> unlabelled_;  // by domain: nodes of its graph without a label
 };
 
 /// Options and class of a method from those of its objective (`Own`: declare, make, add_work).

@@ -2,7 +2,9 @@
 
 #include <torch/types.h>
 
-#include "grm/graph/graph.h"
+#include <vector>
+
+#include "grm/data/task.h"
 
 namespace grm {
 
@@ -13,6 +15,17 @@ inline bool same_graph(const Graph& a, const Graph& b) {
          a.edge_x.sparse == b.edge_x.sparse && a.edge_x.dense.is_same(b.edge_x.dense) &&
          a.x.sparse == b.x.sparse && a.x.sparse_values.is_same(b.x.sparse_values) &&
          a.x.dense.is_same(b.x.dense) && a.x.shift.is_same(b.x.shift);
+}
+
+/// Nodes of a domain's graph that no domain of this graph trains on, ascending.
+inline torch::Tensor unlabelled_nodes(const std::vector<Domain>& domains, size_t of) {
+  torch::Tensor free = torch::ones({domains[of].graph.nodes()}, torch::kBool);
+  for (const Domain& domain : domains) {
+    if (same_graph(domain.graph, domains[of].graph)) {
+      free = free.index_fill(0, domain.labels.loss, 0);
+    }
+  }
+  return free.nonzero().squeeze(1);
 }
 
 }  // namespace grm

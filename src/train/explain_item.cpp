@@ -56,7 +56,8 @@ GeneratedGraph graph_behind(Method& method, const std::string& name, const Graph
   }
   fail(ErrorKind::config,
        "method {} has no explanations of single {} of its own; those that have: grm (nodes and "
-       "graphs), ciga, dir, gala and gil (graphs); 'grm explain --by removal' explains any method",
+       "graphs), ciga, dir, gala, gil, gsat and leci (graphs); 'grm explain --by removal' explains "
+       "any method",
        name, graph.level() == Level::graph ? "graphs" : "nodes");
 }
 

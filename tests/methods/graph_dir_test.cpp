@@ -73,6 +73,8 @@ TEST(DirInterventions, EqualADoubleLoop) {
     }
     for (const auto& row : rows) plain += naive_variance(row) / 5;
     EXPECT_NEAR(dir::spread(dir::Spread::scaled, q).item<double>(), naive_variance(summed), 1e-11);
+    EXPECT_NEAR(dir::spread(dir::Spread::mean, q).item<double>(), naive_variance(summed) / 25,
+                1e-12);
     EXPECT_NEAR(dir::spread(dir::Spread::plain, q).item<double>(), plain, 1e-12);
   }
 }
@@ -87,7 +89,7 @@ TEST(DirInterventions, NoGradientReachesTheConfounderAndOneGraphHasNoSpread) {
   EXPECT_FALSE(confounder.grad().defined());
   const Tensor one = dir::intervened_losses(LossKind::softmax, causal.narrow(0, 0, 1),
                                             confounder.narrow(0, 0, 1), y.narrow(0, 0, 1));
-  for (const dir::Spread form : {dir::Spread::scaled, dir::Spread::plain}) {
+  for (const dir::Spread form : {dir::Spread::scaled, dir::Spread::plain, dir::Spread::mean}) {
     EXPECT_EQ(dir::spread(form, one).item<double>(), 0.0);
   }
 }
@@ -152,6 +154,10 @@ TEST_F(DirTraining, TheTotalIsTheWeightedSumOfItsTerms) {
   const double a = 0.5 * std::pow(3.0, 1.6);
   EXPECT_NEAR(terms_.front().value,
               term("risk") + a * (term("interventions") + term("spread")) + term("confounder"),
+              1e-4);
+  trained({{"alpha", "0.5"}, {"variance", "mean"}}, 4);  // a batch of 40
+  EXPECT_NEAR(terms_.front().value,
+              term("risk") + a * (term("interventions") / 40 + term("spread")) + term("confounder"),
               1e-4);
   trained({{"alpha", "0.5"}, {"cap_mean", "true"}, {"variance", "plain"}}, 4);
   EXPECT_NEAR(terms_.front().value,

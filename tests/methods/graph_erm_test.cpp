@@ -115,7 +115,7 @@ TEST(GraphErm, LearnsTheTrainingGraphsWithEveryLayerAndPooling) {
 
 TEST(GraphReadouts, EveryMethodTrainsWithEachOfThem) {
   const Task task = test::small_graph_task();
-  for (const char* name : {"erm", "dir", "gil", "ciga", "gala"}) {
+  for (const char* name : {"erm", "dir", "gil", "ciga", "gala", "dann", "mixup", "gsat", "leci"}) {
     for (const nn::Pooling pooling : all_values<nn::Pooling>()) {
       for (const nn::Pooled pool : all_values<nn::Pooled>()) {
         test::Values values = {{"pooling", to_string(pooling)}, {"pool", to_string(pool)}};

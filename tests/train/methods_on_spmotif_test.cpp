@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"grm", "gin", {{"train.epochs", "20"}}}, Case{"irm", "", kQuick},
                     Case{"vrex", "", kQuick}, Case{"groupdro", "", kQuick},
                     Case{"coral", "", kQuick}, Case{"dann", "", kQuick}, Case{"mixup", "", kQuick},
-                    Case{"gsat", "", kQuick}),
+                    Case{"gsat", "", kQuick}, Case{"leci", "", kQuick}),
     [](const auto& each) {
       return each.param.method + (each.param.preset.empty() ? "" : "_" + each.param.preset);
     });
@@ -67,8 +67,9 @@ TEST(GraphMethods, AreAllAmongTheCases) {
   for (const MethodEntry& entry : methods()) {
     if (entry.level == Level::graph && entry.name != "trivial") names.push_back(entry.name);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"erm", "dir", "gil", "ciga", "gala", "gsat", "grm",
-                                             "irm", "vrex", "groupdro", "coral", "dann", "mixup"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"erm", "dir", "gil", "ciga", "gala", "gsat", "leci", "grm",
+                                      "irm", "vrex", "groupdro", "coral", "dann", "mixup"}));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 //   L_conf = mean_i l(Ws'(t_i), y_i)                                      Ws alone, its own Adam
 //
 // m = a', or min(a', 1) with `cap_mean`. spread is Var_j(B mean_i q_ij), or mean_i Var_j(q_ij) with
-// `variance = plain`. Ws' is Ws, followed by one linear map with `extra_map`. The two losses have
+// `variance = plain`. `variance = mean` is GOOD's form: Var_j(mean_i q_ij), and m / B in place of m. Ws' is Ws, followed by one linear map with `extra_map`. The two losses have
 // no parameter in common, so one backward pass over their sum serves both optimisers.
 //
 // Deviations from the authors' code: a graph whose floor(r |E|) is 0 keeps one edge; a batch of one
@@ -45,7 +45,9 @@ torch::Tensor intervened_losses(const TrainLoss& loss, const torch::Tensor& caus
 torch::Tensor spread(Spread form, const torch::Tensor& q) {
   const auto n = static_cast<double>(q.size(0));
   if (q.size(0) < 2) return torch::zeros({}, q.options());
-  const torch::Tensor values = form == Spread::plain ? q : q.mean(0, true) * n;  // [., B], over j
+  const double scale = form == Spread::scaled ? n : 1.0;
+  const torch::Tensor values =
+      form == Spread::plain ? q : q.mean(0, true) * scale;  // [., B], over j
   return (values - values.mean(1, true)).square().sum(1).mean() / (n - 1.0);
 }
 
@@ -83,7 +85,8 @@ struct DirOptions : GraphMethodOptions {
     list.add("r", r, {1e-6, 1}, "share of the edges of a graph that are causal");
     list.add("alpha", alpha, {0, 1e6}, "weight of the interventions, times (epoch - 1)^1.6");
     list.choice("variance", variance,
-                "variance over confounders of the batch's summed loss, or of each graph's loss");
+                "variance over confounders of the batch's summed loss, of each graph's loss, or of "
+                "the batch's mean loss, whose interventions weigh 1 / batch then, as in GOOD");
     list.add("cap_mean", cap_mean, "the mean loss over interventions weighs at most 1");
     list.add("extra_map", extra_map,
              "one more linear map after the confounder head in that head's own loss");
@@ -198,8 +201,10 @@ class Dir final : public GraphMethod {
         view_.loss, options_.extra_map ? extra_map_.forward(confounder) : confounder, batch.y);
     const torch::Tensor q = dir::intervened_losses(view_.loss, causal, confounder, batch.y);
     const torch::Tensor mean = q.mean(), spread = dir::spread(options_.variance, q);
+    const bool as_good = options_.variance == dir::Spread::mean;
+    const double share = as_good ? 1.0 / static_cast<double>(q.size(0)) : 1.0;
     return {
-        risk + m * mean + a * spread + rest_loss,
+        risk + share * m * mean + a * spread + rest_loss,
         {{"risk", risk}, {"interventions", mean}, {"spread", spread}, {"confounder", rest_loss}}};
   }
 

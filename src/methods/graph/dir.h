@@ -20,9 +20,10 @@ double schedule(double alpha, int64_t epochs_before);
 torch::Tensor intervened_losses(const TrainLoss& loss, const torch::Tensor& causal,
                                 const torch::Tensor& confounder, const torch::Tensor& y);
 
-/// scaled: Var_j(B mean_i q_ij)      plain: mean_i Var_j(q_ij)         Var is unbiased
-enum class Spread { scaled, plain };
-GRM_WORDS(Spread, "scaled", "plain")
+/// scaled: Var_j(B mean_i q_ij)      plain: mean_i Var_j(q_ij)      mean: Var_j(mean_i q_ij), as in GOOD
+/// Var is unbiased.
+enum class Spread { scaled, plain, mean };
+GRM_WORDS(Spread, "scaled", "plain", "mean")
 /// The spread of q over the interventions j, a scalar; 0 for a batch of one graph.
 torch::Tensor spread(Spread form, const torch::Tensor& q);
 

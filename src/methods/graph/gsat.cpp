@@ -13,7 +13,6 @@
 
 #include <torch/types.h>
 
-#include "graph/random.h"
 #include "methods/graph/normalised_scorer.h"
 #include "methods/graph/plain.h"
 #include "nn/losses.h"
@@ -89,12 +88,8 @@ class Gsat final : public PlainGraphMethod {
     const bool of_edges = options_.attention == gsat::Attention::edge;
     const torch::Tensor scores =
         of_edges ? edges_.forward(rows, batch, pass) : nodes_.forward(rows, batch, pass);
-    torch::Tensor u;
-    if (noise) {
-      u = torch::empty_like(scores.detach());
-      fill_uniform(*noise, u, 1e-6, 1.0 - 1e-6);
-    }
-    const torch::Tensor attention = gsat::attention_of(scores, u);
+    const torch::Tensor attention =
+        gsat::attention_of(scores, noise ? gsat::attention_noise(*noise, scores) : torch::Tensor());
     if (of_edges) {
       return {attention, gsat::both_directions(attention, *batch.edges), edge_offsets(batch)};
     }

@@ -18,9 +18,12 @@ torch::Tensor information(const torch::Tensor& attention, const torch::Tensor& r
 /// without one keeps its own.
 torch::Tensor both_directions(const torch::Tensor& values, const Adjacency& edges);
 
-/// sigmoid(scores + t (log u - log(1 - u))), u uniform in (0, 1): a sample of the binary concrete
-/// law where u is drawn, sigmoid(scores) without u.
-torch::Tensor attention_of(const torch::Tensor& scores, const torch::Tensor& u);
+/// sigmoid((scores + log u - log(1 - u)) / t), u uniform in (0, 1), t (a scalar) 1 where it is not
+/// given: a sample of the binary concrete law; sigmoid(scores) without u.
+torch::Tensor attention_of(const torch::Tensor& scores, const torch::Tensor& u,
+                           const torch::Tensor& t = {});
+/// Uniform numbers for the scores of a step.
+torch::Tensor attention_noise(const Stream& stream, const torch::Tensor& scores);
 
 /// The mean of numbers that lie graph by graph, those behind the last graph left out.
 /// offsets: [B + 1] int64

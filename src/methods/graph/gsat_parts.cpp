@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/random.h"
 #include "methods/graph/gsat.h"
 #include "methods/graph/normalised_scorer.h"
 #include "ops/sparse.h"
@@ -33,9 +34,17 @@ Tensor both_directions(const Tensor& values, const Adjacency& edges) {
   return 0.5 * (values + torch::where(found, back, values));
 }
 
-Tensor attention_of(const Tensor& scores, const Tensor& u) {
+Tensor attention_of(const Tensor& scores, const Tensor& u, const Tensor& t) {
   if (!u.defined()) return torch::sigmoid(scores);
-  return torch::sigmoid(scores + torch::log(u) - torch::log1p(-u));
+  const Tensor noisy = scores + torch::log(u) - torch::log1p(-u);
+  return torch::sigmoid(t.defined() ? noisy / t : noisy);
+}
+
+Tensor attention_noise(const Stream& stream, const Tensor& scores) {
+  constexpr double kLeast = 1e-6;
+  const Tensor u = torch::empty_like(scores.detach());
+  fill_uniform(stream, u, kLeast, 1.0 - kLeast);
+  return u;
 }
 
 Tensor mean_of_graphs(const Tensor& values, const Tensor& offsets) {

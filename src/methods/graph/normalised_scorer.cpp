@@ -64,11 +64,24 @@ torch::Tensor instance_norm(const torch::Tensor& offsets, const torch::Tensor& r
 }
 
 NormalisedScorer::NormalisedScorer(nn::ParameterSet& set, const std::string& name, int64_t width,
-                                   double dropout)
+                                   double dropout, ScorerNorm norm)
     : first_(set, name + ".linear1", 2 * width, 4 * width),
       second_(set, name + ".linear2", 4 * width, width),
       last_(set, name + ".linear3", width, 1),
-      dropout_(dropout) {}
+      dropout_(dropout) {
+  if (norm == ScorerNorm::instance) return;
+  norms_.emplace_back(set, name + ".norm1", 4 * width);
+  norms_.emplace_back(set, name + ".norm2", width);
+}
+
+torch::Tensor NormalisedScorer::hidden(size_t layer, const torch::Tensor& rows,
+                                       const torch::Tensor& offsets, nn::Pass& pass) const {
+  if (norms_.empty()) return pass.dropout(torch::relu(instance_norm(offsets, rows)), dropout_);
+  nn::BatchNorm norm = norms_[layer];  // a handle to its tensors
+  // On a GPU there is room for more edges than there are.
+  const torch::Tensor counted = offsets.is_cuda() ? offsets.slice(0, -1) : torch::Tensor();
+  return pass.dropout(torch::relu(norm.forward(rows, pass, counted)), dropout_);
+}
 
 torch::Tensor NormalisedScorer::forward(const torch::Tensor& rows, const nn::GraphInput& batch,
                                         nn::Pass& pass) const {
@@ -80,10 +93,10 @@ torch::Tensor NormalisedScorer::forward(const torch::Tensor& rows, const nn::Gra
   const torch::Tensor of_source = torch::mm(rows, first_.weight.slice(0, 0, width));
   const torch::Tensor of_target =
       ops::affine(rows, first_.weight.slice(0, width, 2 * width), first_.bias);
-  torch::Tensor h = ops::gather_rows(of_source, source) + ops::gather_rows(of_target, target);
-  h = pass.dropout(torch::relu(instance_norm(offsets, h)), dropout_);
-  h = pass.dropout(torch::relu(instance_norm(offsets, second_.forward(h))), dropout_);
-  return last_.forward(h).squeeze(1);
+  const torch::Tensor pairs =
+      ops::gather_rows(of_source, source) + ops::gather_rows(of_target, target);
+  const torch::Tensor h = hidden(0, pairs, offsets, pass);
+  return last_.forward(hidden(1, second_.forward(h), offsets, pass)).squeeze(1);
 }
 
 }  // namespace grm::graph_level

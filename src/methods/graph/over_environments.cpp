@@ -44,12 +44,12 @@ std::vector<nn::Adam*> OverEnvironments::optimisers() {
 
 std::map<std::string, torch::Tensor> OverEnvironments::training_state() const {
   std::map<std::string, torch::Tensor> state;
-  add_helper_state(objective_.get(), state);
+  if (objective_) add_helper_state(objective_->helper(), state);
   return state;
 }
 
 void OverEnvironments::restore_training_state(const std::map<std::string, torch::Tensor>& state) {
-  restore_helper(objective_.get(), state);
+  restore_helper(helper(), state);
 }
 
 }  // namespace grm::graph_level

@@ -12,10 +12,10 @@ void PlainGraphOptions::declare(OptionList& list) {
 }
 
 PlainGraphMethod::PlainGraphMethod(const PlainGraphOptions& options, const TrainView& view,
-                                   const Rng& rng)
+                                   const Rng& rng, int64_t width)
     : GraphMethod(options.training, view, rng),
-      encoder_(nn::make_graph_encoder(set_, "encoder", options.encoder, view.features,
-                                      view.edge_features)),
+      encoder_(nn::make_graph_encoder(set_, "encoder", options.encoder,
+                                      width > 0 ? width : view.features, view.edge_features)),
       head_(set_, "head", head_widths(options.encoder.hidden, options.head_layers, view.classes)) {
   start_readout(options.encoder.hidden);
   start_optimiser();

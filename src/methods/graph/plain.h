@@ -22,7 +22,9 @@ struct PlainGraphOptions : GraphMethodOptions {
 /// A method with ERM's model, which predicts as ERM does; train_epoch is left to the subclass.
 class PlainGraphMethod : public GraphMethod {
  protected:
-  PlainGraphMethod(const PlainGraphOptions& options, const TrainView& view, const Rng& rng);
+  /// `width` of the encoder's input, where it is not that of the features.
+  PlainGraphMethod(const PlainGraphOptions& options, const TrainView& view, const Rng& rng,
+                   int64_t width = 0);
 
   struct Answer {
     torch::Tensor hidden, logits;  // pooled rows [B, width], [B, classes]
