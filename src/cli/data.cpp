@@ -132,6 +132,19 @@ void print_summaries(const std::vector<DomainSummary>& domains) {
   fmt::print("\n");
 }
 
+// What a model has an output for.
+const char* outputs_word(LossKind loss) {
+  switch (target_of(loss)) {
+    case Target::classes:
+      return "classes";
+    case Target::multi_label:
+      return "tasks";
+    case Target::regression:
+      return "targets";
+  }
+  throw InternalError("outputs_word: unknown target");
+}
+
 ordered_json summary_json(const DomainSummary& d) {
   ordered_json json = {{"name", d.name},
                        {"group", d.group},
@@ -178,8 +191,8 @@ int describe_task(const DataFlags& flags, const Common& common) {
     return 0;
   }
   print_summaries(summaries);
-  fmt::print("{} classes, metric {}, loss {}\n", task.classes, to_string(task.metric),
-             to_string(task.loss));
+  fmt::print("{} {}, metric {}, loss {}\n", task.classes, outputs_word(task.loss),
+             to_string(task.metric), to_string(task.loss));
   for (const std::string& note : task.notes) print_wrapped("note: ", note);
   return 0;
 }

@@ -53,12 +53,10 @@ void train_two_epochs(RunConfig config) {
   EXPECT_LT(score, 100);
 }
 
-TEST(GoodTrainingData, ErmTakesTwoEpochsOfLigands) {
+TEST(GoodTrainingData, ErmTakesTwoEpochsOfDrugsWithSeveralTasks) {
   if (!test::real_data_root()) GTEST_SKIP() << "needs real data: set GRM_DATA";
-  RunConfig config("drugood-ec50", "erm");
-  config.set("dataset.domain", "size");
-  config.set("dataset.part", "0.05");
-  config.set("method.hidden", "16");
+  RunConfig config("sider", "erm");
+  config.set("dataset.part", "0.2");
   train_two_epochs(std::move(config));
 }
 
