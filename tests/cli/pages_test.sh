@@ -9,6 +9,17 @@ for page in $pages; do
   run_page "$page"
 done
 
+# Several processes, where the build can have them.
+blocks_of "$source_dir/docs/cluster.md" all/cluster
+for block in all/cluster/*.sh; do
+  grep -qxF "Training on several processes" "${block%.sh}.under" || rm "${block%.sh}".*
+done
+if ldd "$grm-engine" | grep -q libgloo; then
+  run_page cluster
+else
+  echo "skipped: docs/cluster.md: built without Gloo"
+fi
+
 # has PAGE HEADING WORDS...: below this heading is a block that runs all these words.
 has() {
   local page=$1 heading=$2 block words
@@ -38,4 +49,5 @@ has inputs "Parquet" "nodes.parquet" "grm data check"
 has export "Logs: CSV and TensorBoard" "train.log=both"
 has export "Models: TorchScript" "grm export"
 has watch "Drift watch" "grm watch"
+has cluster "What the arithmetic is" "--processes 2" "cmp one"
 finish
