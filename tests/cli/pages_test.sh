@@ -11,11 +11,8 @@ done
 
 # Several processes, where the build can have them.
 blocks_of "$source_dir/docs/cluster.md" all/cluster
-for block in all/cluster/*.sh; do
-  grep -qxF "Training on several processes" "${block%.sh}.under" || rm "${block%.sh}".*
-done
 if ldd "$grm-engine" | grep -q libgloo; then
-  run_page cluster
+  run_page cluster "Training on several processes"
 else
   echo "skipped: docs/cluster.md: built without Gloo"
 fi
