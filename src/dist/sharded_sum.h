@@ -22,7 +22,7 @@ class ShardedSum {
   int64_t first() const { return group_.rank() * count_; }
   int64_t count() const { return count_; }
 
-  /// What the next own shard contributes, [n] on the host or, in a world of one, anywhere. The same n
+  /// What the next own shard contributes, [n] on the host. The same n
   /// and type for all shards.
   void add(const torch::Tensor& numbers);
   /// [n], once all own shards were added; the next sum begins.

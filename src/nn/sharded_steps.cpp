@@ -10,7 +10,9 @@
 namespace grm::nn {
 
 ShardedSteps::ShardedSteps(const ParameterSet& set, const Sharding& sharding)
-    : set_(set), sharding_(sharding), sum_(dist::group_or_alone(sharding.group), sharding.shards) {}
+    : set_(set), sharding_(sharding), sum_(dist::group_or_alone(sharding.group), sharding.shards) {
+  ensure(set.device().is_cpu(), "steps are cut into shards on the host alone");
+}
 
 void ShardedSteps::run(const When& when, const StepRecorder::Body& body) {
   std::vector<torch::Tensor> before, kept;
@@ -39,7 +41,6 @@ torch::Tensor ShardedSteps::contribution(const std::vector<torch::Tensor>& befor
                                          double share) const {
   const Stage stage(dist::kCommunicate);
   const at::NoGradGuard no_grad;
-  const auto like = torch::dtype(set_.dtype()).device(set_.device());
   std::vector<torch::Tensor> parts;
   torch::Tensor there =
       torch::zeros({static_cast<int64_t>(set_.parameters().size())}, set_.dtype());
@@ -48,33 +49,31 @@ torch::Tensor ShardedSteps::contribution(const std::vector<torch::Tensor>& befor
     const torch::Tensor gradient = parameter.grad();
     if (gradient.defined()) there[static_cast<int64_t>(k)] = 1.0;
     parts.push_back(gradient.defined() ? gradient.reshape({-1})
-                                       : torch::zeros({parameter.numel()}, like));
+                                       : torch::zeros({parameter.numel()}, set_.dtype()));
     parameter.mutable_grad().reset();
   }
-  parts.push_back(there.to(like));
+  parts.push_back(there);
   for (size_t k = 0; k < before.size(); ++k) {
     const torch::Tensor& buffer = set_.buffers()[k].second;
     parts.push_back((buffer - before[k]).mul_(share).reshape({-1}));
     torch::Tensor(buffer).copy_(before[k]);
   }
-  const torch::Tensor all = torch::cat(parts);
-  return dist::group_or_alone(sharding_.group).world() > 1 ? all.cpu() : all;
+  return torch::cat(parts);
 }
 
 void ShardedSteps::take(const torch::Tensor& total, const std::vector<torch::Tensor>& before,
                         const std::vector<torch::Tensor>& kept) {
   const Stage stage(dist::kCommunicate);
   const at::NoGradGuard no_grad;
-  const torch::Tensor all = total.to(set_.device());
   const auto count = static_cast<int64_t>(set_.parameters().size());
   int64_t at = 0;
   const auto next = [&](const torch::Tensor& like) {
     at += like.numel();
-    return all.narrow(0, at - like.numel(), like.numel()).view(like.sizes());
+    return total.narrow(0, at - like.numel(), like.numel()).view(like.sizes());
   };
   for (const auto& [name, parameter] : set_.parameters())
     parameter.mutable_grad() = next(parameter);
-  const torch::Tensor there = next(torch::empty({count})).cpu().to(torch::kFloat64);
+  const torch::Tensor there = next(torch::empty({count})).to(torch::kFloat64);
   for (int64_t k = 0; k < count; ++k) {
     const torch::Tensor& parameter = set_.parameters()[static_cast<size_t>(k)].second;
     const torch::Tensor old = kept.empty() ? torch::Tensor() : kept[static_cast<size_t>(k)];

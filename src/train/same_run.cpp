@@ -4,6 +4,7 @@
 
 #include "dist/sharded_sum.h"
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
 #include "train/environment.h"
 #include "train/run_folder.h"
 
@@ -42,6 +43,12 @@ void check_sharding(const RunConfig& config, const std::shared_ptr<dist::Group>&
   if (!why.empty()) {
     fail(ErrorKind::config, "train.shards = {}: {} cannot be cut into shards: {}", shards,
          config.method_name(), why);
+  }
+  if (compute_device().is_cuda()) {
+    fail(ErrorKind::config,
+         "train.shards = {}: steps are cut into shards on the CPU alone; use --device cpu, or one "
+         "process without train.shards",
+         shards);
   }
   dist::check_shards(shards, world);
 }

@@ -47,12 +47,15 @@ shows() {
     END { if (at <= n) { print "not printed: " wanted[at]; exit 1 } }' "$2" "$1"
 }
 
-# run_page NAME: docs/NAME.md in the folder NAME/home. One shell runs all blocks; the code of a block is that of its first failure.
+# run_page NAME [HEADING]: docs/NAME.md, or what stands below a heading of it, in the folder NAME/home. One shell runs all blocks; the code of a block is that of its first failure.
 run_page() {
-  local page=$1 block stem wanted got needs skipped=0
+  local page=$1 heading=${2:-} block stem wanted got needs skipped=0
   mkdir -p "$page/home"
   blocks_of "$source_dir/docs/$page.md" "$page/blocks"
-  check "docs/$page.md has commands" test -e "$page/blocks/01.sh"
+  for block in "$page"/blocks/*.sh; do
+    [ -z "$heading" ] || grep -qxF -- "$heading" "${block%.sh}.under" || rm "${block%.sh}".*
+  done
+  check "docs/$page.md has commands" test -n "$(ls "$page"/blocks/*.sh)"
   for block in "$page"/blocks/*.sh; do
     needs=$(word data "$(cat "${block%.sh}.words")")
     [ -n "$needs" ] || continue

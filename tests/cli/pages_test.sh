@@ -9,6 +9,14 @@ for page in $pages; do
   run_page "$page"
 done
 
+# Several processes, where the build can have them.
+blocks_of "$source_dir/docs/cluster.md" all/cluster
+if ldd "$grm-engine" | grep -q libgloo; then
+  run_page cluster "Training on several processes"
+else
+  echo "skipped: docs/cluster.md: built without Gloo"
+fi
+
 # has PAGE HEADING WORDS...: below this heading is a block that runs all these words.
 has() {
   local page=$1 heading=$2 block words
@@ -40,4 +48,5 @@ has export "Models: TorchScript" "grm export"
 has watch "Drift watch" "grm watch"
 has large "Steps on samples" "train.batch" "train.fanout"
 has large "Mapped graphs" "grm data convert" "--mapped" "grm train" "grm data check"
+has cluster "What the arithmetic is" "--processes 2" "cmp one"
 finish

@@ -44,6 +44,16 @@ expect_exit 2 "half an environment" env RANK=0 WORLD_SIZE=2 "$grm" "${short[@]}"
 check "is told what lacks" grep -q "MASTER_ADDR" err
 check "nothing is written" test ! -e none
 
+# A published graph.
+if [ -n "${GRM_DATA:-}" ] && [ -d "$GRM_DATA/cora" ]; then
+  real=(train --dataset cora --method grm --set train.shards=4 --epochs 2 --threads 1 -q)
+  check "cora on one process" "$grm" "${real[@]}" --out real
+  check "cora on four" "$grm" "${real[@]}" --processes 4 --out real4
+  check "the same model" cmp real/cora/grm/*/model.safetensors real4/cora/grm/*/model.safetensors
+else
+  echo "skipped: cora, a published graph (GRM_DATA)"
+fi
+
 # Launchers.
 if command -v mpirun > /dev/null; then
   check "mpirun" mpirun -n 4 --oversubscribe --bind-to none "$grm" "${short[@]}" --out mpi

@@ -1,11 +1,15 @@
 #include "dist/group.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <future>
+#include <thread>
 
 #include "core/clock.h"
 #include "dist/sharded_sum.h"
@@ -135,6 +139,34 @@ TEST(Loss, NamesTheMemberAndItsReason) {
                Error);
   EXPECT_EQ(told, 2);
   EXPECT_LT(watch.seconds(), 15.0);
+}
+
+// A member that computes for long asks for nothing: it is told from outside, by a call that ends the
+// process where there is one.
+TEST(Loss, IsToldToWhoComputes) {
+  if (!dist::can_join()) GTEST_SKIP() << "skipped: built without Gloo";
+  std::promise<int> port;
+  std::shared_future<int> listens = port.get_future().share();
+  std::promise<std::string> told;
+  std::thread other([&] {
+    dist::Launch launch;
+    launch.rank = 1;
+    launch.world = 2;
+    launch.address = "127.0.0.1";
+    launch.port = listens.get();
+    dist::join(launch, {})->ends("its disk is full");
+  });
+  dist::Launch launch;
+  launch.world = 2;
+  launch.address = "127.0.0.1";
+  dist::JoinOptions options;
+  options.on_listen = [&](int at) { port.set_value(at); };
+  options.on_lost = [&](const std::string& why) { told.set_value(why); };
+  const std::shared_ptr<Group> group = dist::join(launch, options);
+  std::future<std::string> why = told.get_future();
+  ASSERT_EQ(why.wait_for(std::chrono::seconds(15)), std::future_status::ready);
+  EXPECT_THAT(why.get(), testing::HasSubstr("its disk is full"));
+  other.join();
 }
 
 TEST(Loss, MissesWhoNeverComes) {

@@ -166,7 +166,6 @@ void GraphMethod::train_step(nn::Step& step, int64_t room,
   if (ids.numel() == 0) return take_step(step);  // an empty shard
   if (step.when().shards > 1) {
     view_.loss.known = nn::known_labels(view_.loss, training().labels.y.index_select(0, all));
-    if (cuts_there_) room = rooms_.room_of(ids);
   }
   TrainBatch batch = make_batch(step, ids, room);
   const Stage forward("classify");

@@ -147,7 +147,6 @@ class GraphGrm final : public Method {
     if (now.numel() == 0) return step.take(optimiser_);  // an empty shard
     if (step.when().shards > 1) {
       view_.loss.known = nn::known_labels(view_.loss, domain.labels.y.index_select(0, all));
-      if (padded) room = padded->rooms.room_of(now);
     }
     const torch::Tensor ids = step.indices([this](const nn::When& when) { return drawn(when); });
     nn::Pass& pass = step.pass(stream("dropout"));
