@@ -41,7 +41,7 @@ class Scale final : public Dataset {
     for (const Place& place : places()) {
       Domain domain = make_domain(graph(place), labels(place.nodes));
       domain.labels.loss = counted(place, domain.labels.loss);
-      domain.labels.evaluate = scored(place);
+      domain.labels.evaluate = torch::arange(scored(place), torch::kInt64);
       if (place.role == Role::train) task.training.push_back(domain);
       if (place.role == Role::validation) task.validation.push_back(domain);
       if (place.role == Role::test) task.test.push_back(domain);
@@ -79,6 +79,7 @@ class Scale final : public Dataset {
       mapped::ArrayWriter x = files.graph_array(k, "x", Number::f32);
       mapped::ArrayWriter y = files.graph_array(k, "y", Number::i64);
       mapped::ArrayWriter loss = files.domain_array(k, "loss", Number::i64);
+      mapped::ArrayWriter evaluate = files.domain_array(k, "evaluate", Number::i64);
       const std::vector<float> middle = centres(place);
       std::vector<float> rows(kNodesPerChunk * features_);
       for (int64_t begin = 0; begin < place.nodes; begin += kNodesPerChunk) {
@@ -89,12 +90,11 @@ class Scale final : public Dataset {
           const int64_t label = i % classes_;
           y.add(&label, 1);
           if (counts(place, i)) loss.add(&i, 1);
+          if (i < scored(place)) evaluate.add(&i, 1);
         }
       }
       g.arrays["x"] = x.finish();
       g.arrays["y"] = y.finish();
-      mapped::ArrayWriter evaluate = files.domain_array(k, "evaluate", Number::i64);
-      evaluate.add(scored(place));
       head.graphs.push_back(g);
       head.domains.push_back({place.role,
                               place.name,
@@ -151,9 +151,9 @@ class Scale final : public Dataset {
     return torch::tensor(known, torch::kInt64);
   }
 
-  torch::Tensor scored(const Place& place) const {
-    return torch::arange(place.role == Role::train ? place.nodes
-                                                   : std::min(place.nodes, kEvaluated));
+  // The first nodes are scored, as many as this.
+  static int64_t scored(const Place& place) {
+    return place.role == Role::train ? place.nodes : std::min(place.nodes, kEvaluated);
   }
 
   Graph graph(const Place& place) const {

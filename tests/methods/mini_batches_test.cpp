@@ -228,7 +228,8 @@ TEST(MiniBatches, OfGrmAreItsEgoNets) {
                                          {"batch", "7"},
                                          {"steps", "0"},
                                          {"fanout", "3,2"},
-                                         {"influence", "auto"}}) {
+                                         {"influence", "auto"},
+                                         {"invariance_nodes", "1"}}) {
     own.options().set("method", key, value);
   }
   TrainView view = task.train_view();

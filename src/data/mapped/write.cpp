@@ -49,9 +49,15 @@ ArrayWriter::~ArrayWriter() {
 
 void ArrayWriter::add(const void* numbers, int64_t count) {
   const auto* bytes = static_cast<const char*>(numbers);
-  waiting_.insert(waiting_.end(), bytes, bytes + count * size_of(about_.type));
+  auto left = static_cast<size_t>(count * size_of(about_.type));
   about_.count += count;
-  if (waiting_.size() >= kWaiting) write_out(waiting_.size() / 8 * 8);
+  while (left > 0) {
+    const size_t piece = std::min(left, kWaiting);
+    waiting_.insert(waiting_.end(), bytes, bytes + piece);
+    bytes += piece;
+    left -= piece;
+    if (waiting_.size() >= kWaiting) write_out(waiting_.size() / 8 * 8);
+  }
 }
 
 void ArrayWriter::add(const torch::Tensor& numbers) {

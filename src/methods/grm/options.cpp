@@ -184,7 +184,11 @@ GrmOptions GrmOptions::with(const Sampling& sampling) const {
   } else if (scope == Scope::whole) {
     own.fanout.assign(2, kAllNeighbours);  // as far as the classifier looks
   }
-  if (scope == Scope::whole) own.influence = InfluenceSearch::automatic;  // local on large graphs
+  if (scope == Scope::whole) {
+    own.influence = InfluenceSearch::automatic;  // local on large graphs
+    // Ego-nets show a node many times, and V_i^D is searched around each of them.
+    if (invariance_nodes == 0) own.invariance_nodes = 1;
+  }
   own.check();
   return own;
 }
