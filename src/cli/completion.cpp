@@ -96,7 +96,8 @@ Typed values_of(const CLI::Option& option, const std::string& verb) {
     typed.files = runs;
   } else {
     const bool own_words = name == "--item" || name == "--domain" || name == "--title" ||
-                           name == "--block" || name == "--study";
+                           name == "--block" || name == "--study" || name == "--job" ||
+                           name == "--partition" || name == "--time" || name == "--sbatch";
     typed.files = is_text(option.get_type_name()) && !own_words;
   }
   return typed;

@@ -145,7 +145,8 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "  grm study run my.toml --jobs 4      the same line resumes a killed or stopped study\n"
       "  grm study run my.toml --dry-run     what would be run, and for how long\n"
       "  grm study run my.toml --db postgresql://host/results --on workers\n"
-      "                                      planned here, run by 'grm study work' elsewhere");
+      "                                      planned here, run by 'grm study work' elsewhere\n"
+      "  grm study run my.toml --db postgresql://host/results --on slurm --time 2:00:00");
   run_verb->callback(
       [=, &common, &action] { action = [=, &common] { return run(*flags, common, false); }; });
 
