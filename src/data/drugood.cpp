@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <map>
+#include <optional>
 
 #include "data/binary_notes.h"
 #include "data/good/protocol.h"

@@ -1,7 +1,7 @@
 // GOOD-Twitch (Gui, Li, Wang, Ji: GOOD, NeurIPS 2022): six regions as one graph, cut by language. The
 // benchmark's features are an embedding whose making is not published; here they are the publisher's
-// own indicators, which repeat two accounts less. So the languages of every subset are GOOD's, the
-// members inside of a language are not.
+// own indicators, and two accounts that the French files hold twice count once. So the languages of
+// every subset are GOOD's, the members inside of a language are not.
 #include <torch/types.h>
 
 #include "data/good/protocol.h"
