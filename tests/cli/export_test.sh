@@ -83,7 +83,7 @@ for name in names:
     if worst >= 1e-5 or worst >= 1e-2 * spread:
         print(name, worst, spread)
         wrong += 1
-assert len(names) == 14 and wrong == 0, (len(names), wrong)
+assert len(names) == 15 and wrong == 0, (len(names), wrong)
 EOF
 mkdir models
 export_model() {  # export_model NAME TRAIN_WORDS...
