@@ -39,7 +39,8 @@ constexpr const char* kSchema[] = {
 // On a server alone: who works on cells, and when it was last heard of, by the server's clock.
 constexpr const char* kWorkers =
     "CREATE TABLE worker ("
-    "name TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, job TEXT NOT NULL, "
+    "name TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, place TEXT NOT NULL, "
+    "identity TEXT NOT NULL, job TEXT NOT NULL, "
     "study TEXT NOT NULL, slots INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0, "
     "patience REAL NOT NULL, started TIMESTAMPTZ NOT NULL DEFAULT now(), "
     "beat TIMESTAMPTZ NOT NULL DEFAULT now())";

@@ -111,7 +111,8 @@ class Store {
                                const std::string& owner,
                                const std::function<bool(const CellRow&)>& fits);
   /// The name of a worker, under which it claims. On a server it must beat() within every `patience`
-  /// seconds, or its cells are given back; so are those of the former run of its `job`.
+  /// seconds, or its cells are given back; so are those of the former run of its `job`, and of workers that
+  /// died on this machine.
   std::string join(const std::string& study, const std::string& job, int slots, double patience);
   /// False: it was silent for too long, and has lost its cells and its name.
   bool beat(const std::string& worker, int64_t done);

@@ -3,6 +3,8 @@
 // server's clock, and who has been silent for longer than it promised has lost its cells.
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "core/files.h"
 #include "core/system/process.h"
 #include "study/store.h"
@@ -15,6 +17,14 @@ std::string host_name() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+// Where numbers of processes mean the same processes: a boot of a machine, and a container on it.
+std::string place_of_numbers() {
+  const std::string me = own_identity();
+  std::error_code ignored;
+  return me.substr(0, me.find('/')) + " " +
+         std::filesystem::read_symlink("/proc/self/ns/pid", ignored).string();
 }
 
 }  // namespace
@@ -30,16 +40,22 @@ void Store::rest() {
 std::string Store::join(const std::string& study, const std::string& job, int slots,
                         double patience) {
   if (!server()) return own_identity();
-  // A number of a process names it on one machine, or in one container, alone.
-  const std::string host = host_name();
+  const std::string host = host_name(), place = place_of_numbers();
   const std::string name = fmt::format("{}/{}/{:016x}", host, getpid(), unpredictable());
   atomically(*database_, Writers::one, [&] {
     // A job of a cluster that runs again is the end of its former run.
     if (!job.empty()) database_->run("DELETE FROM worker WHERE job = ?", {job});
+    // Nor need anybody wait for those who died here.
+    Rows here(*database_, "SELECT name, identity FROM worker WHERE place = ?", {place});
+    while (here.next()) {
+      if (is_alive(here.text(1))) continue;
+      database_->run("DELETE FROM worker WHERE name = ?", {here.text(0)});
+    }
     return database_->run(
-        "INSERT INTO worker (name, host, process, job, study, slots, patience) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        {name, host, int64_t{getpid()}, job, study, int64_t{slots}, patience});
+        "INSERT INTO worker (name, host, process, place, identity, job, study, slots, patience) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        {name, host, int64_t{getpid()}, place, own_identity(), job, study, int64_t{slots},
+         patience});
   });
   sweep(study, "");
   return name;

@@ -49,17 +49,18 @@ echo 0 > killed_count
 # victim NUMBER: one worker that is killed and started again, until it may end.
 victim() {
   RANDOM=$((seed + $1))
-  local round process
+  local round process child
   for round in $(seq "$kills"); do
     "$grm" study work s --jobs 1 "${flags[@]}" --patience 2 --db "$url" --out killed > /dev/null 2> "worker$1.err" &
     process=$!
-    # From the moment when it has begun with a cell.
+    # Every other time from the moment when it has a cell, else when that is in training, with its folder locked.
     for _ in $(seq 200); do
-      pgrep -P $process > /dev/null && break
+      child=$(pgrep -P $process | head -1)
+      [ -n "$child" ] && { [ $((round % 2)) = 0 ] || readlink /proc/$child/fd/* 2> /dev/null | grep -q '/lock$'; } && break
       kill -0 $process 2> /dev/null || break
       sleep 0.05
     done
-    sleep $((RANDOM % 2)).$((RANDOM % 90 + 10))
+    sleep 0.$((RANDOM % 80 + 10))
     kill -9 $process 2> /dev/null && echo "$1 $round" >> kills
     wait $process 2> /dev/null
   done

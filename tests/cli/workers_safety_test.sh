@@ -69,6 +69,7 @@ check "planned" wait_until states '.cells | length == 1'
 "$grm" study work slow --jobs 1 "${flags[@]}" --patience 1 --checkpoint-seconds 0.2 --out silent 2> silent.err > silent.out &
 silent=$!
 check "the first worker has the cell" wait_until states '.workers[0].running == 1 and .workers[0].slots == 1'
+check "of whom status tells" states '.workers[0] | .alive and .process == '$silent' and .host != "" and .silent_seconds < 60'
 check "and its child trains" wait_until bash -c 'compgen -G "silent/sbm/erm/*/metrics.jsonl"'
 child=$(pgrep -P $silent | head -1)
 kill -STOP $silent $child
@@ -86,10 +87,10 @@ check "the planner saw the end" [ $? = 0 ]
 check "the cell is the second's" states '(.cells[0].folder | startswith("runs/")) and .cells[0].state == "done"'
 
 # A server that crashes and comes back in the middle of a study.
-sed 's/name = "s"/name = "crash"/; s/seeds = 2/seeds = 6/; s/epochs = 4/epochs = 300/' s.toml > crash.toml
+sed 's/name = "s"/name = "crash"/; s/seeds = 2/seeds = 6/; s/epochs = 4/epochs = 2000/' s.toml > crash.toml
 "$grm" study run crash.toml --jobs 2 "${flags[@]}" --out crash > crash.out 2>&1 &
 process=$!
-sleep 1.5
+check "it has begun" wait_until bash -c "'$grm' study status crash --db '$url' --json | jq -e '.states.running >= 1'"
 bash "$support/postgres.sh" crash "$work/pg"
 sleep 1
 bash "$support/postgres.sh" again "$work/pg"
@@ -97,6 +98,7 @@ wait $process
 check "the study goes on after a crash of the server" [ $? = 0 ]
 "$grm" study status crash --db "$url" --json > out
 check "with every cell done" jq -e '[.cells[].state] | length == 6 and all(. == "done")' out
+check "and a rate" jq -e '.cells_per_hour > 100 and .seconds_left == 0 and .workers == []' out
 
 # Cells whose data is not here are left to others.
 sed 's/name = "s"/name = "far"/; s/\["sbm"\]/["sbm", "cora"]/; /^dataset\./d' s.toml > far.toml

@@ -54,6 +54,23 @@ TEST_F(StoreTest, AJobThatRunsAgainFreesWhatItsFormerRunHeld) {
   EXPECT_EQ(store_.counts("s", "run").at("todo"), 1);
 }
 
+TEST_F(StoreTest, AWorkerThatDiedOnThisMachineIsNotWaitedFor) {
+  if (!store_.server()) GTEST_SKIP() << "skipped: GRM_TEST_DATABASE names no server";
+  store_.plan(study_named("s"), "run", cells(1));
+  const pid_t child = fork();
+  if (child == 0) {
+    Store own(path_);
+    own.claim("s", "run", join(own, 1000), kAnyFits);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(store_.counts("s", "run").count("running"), 1u);
+  EXPECT_FALSE(store_.claim("s", "run", me_, kAnyFits)) << "claims go by silence alone";
+  const std::string next = join(store_);
+  EXPECT_EQ(store_.workers().size(), 2u);
+  EXPECT_EQ(store_.claim("s", "run", next, kAnyFits)->attempts, 2);
+}
+
 TEST_F(StoreTest, AllStudiesAreMeantWhereNoneIsNamed) {
   store_.plan(study_named("a"), "run", cells(1, "a"));
   store_.plan(study_named("b"), "trial", cells(2, "b"));
