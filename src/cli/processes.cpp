@@ -66,7 +66,7 @@ void add_process_flags(CLI::App& verb, ProcessFlags& flags) {
       ->check(number_above(0, 1e6));
 }
 
-Processes::Processes(const ProcessFlags& flags, const Common& common)
+Processes::Processes(const ProcessFlags& flags, const Common& common, const std::string& advice)
     : processes_(flags.processes) {
   const dist::Launch launch = launch_for(flags.processes);
   if (launch.world == 1) {
@@ -77,9 +77,9 @@ Processes::Processes(const ProcessFlags& flags, const Common& common)
   if (common.threads == 0) set_threads(std::max(1, grm::threads() / launch.on_this_machine));
   dist::JoinOptions options;
   options.timeout = flags.timeout;
-  options.on_lost = [json = common.json, first = launch.rank == 0](const std::string& why) {
-    end_process(why + "; --resume continues from the last checkpoint", "device", json && first,
-                kLost);
+  options.advice = advice;
+  options.on_lost = [json = common.json, advice](const std::string& why) {
+    end_process(why + advice, "device", json, kLost);
   };
   if (launch.port == 0) options.on_listen = [this](int port) { start_others(port); };
   group_ = dist::join(launch, options);

@@ -21,7 +21,8 @@ void add_process_flags(CLI::App& verb, ProcessFlags& flags);
 /// --processes starts. While it lives, only rank 0 talks on the terminal.
 class Processes {
  public:
-  Processes(const ProcessFlags& flags, const Common& common);
+  /// `advice` says what to do about a process that is lost.
+  Processes(const ProcessFlags& flags, const Common& common, const std::string& advice = "");
   ~Processes();
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;

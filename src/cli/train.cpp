@@ -269,7 +269,7 @@ int train(const TrainFlags& flags, const Common& common, const Processes& proces
 
 // Alone or with others.
 int train_together(const TrainFlags& flags, const Common& common) {
-  Processes processes(flags.processes, common);
+  Processes processes(flags.processes, common, "; --resume continues from the last checkpoint");
   watch_interrupt(processes.first() ? "\ngrm: stopping after this epoch with a checkpoint; Ctrl-C "
                                       "again stops at once\n"
                                     : "");

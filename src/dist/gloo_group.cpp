@@ -1,21 +1,15 @@
-// Groups over c10d's process groups with Gloo, the only file that knows them.
+// Groups over c10d's process groups with Gloo. This file, gloo_store.cpp and watch.cpp alone know c10d.
 #ifdef GRM_WITH_GLOO
-
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <thread>
 
 #include "core/clock.h"
+#include "dist/gloo_store.h"
 #include "dist/group.h"
 #include "dist/watch.h"
 #include "grm/core/error.h"
@@ -33,43 +27,6 @@ constexpr milliseconds kLook = milliseconds(200);
 constexpr double kReason = 5.0;     // seconds until somebody knows whose connection closed
 constexpr int kLastWord = 1 << 20;  // its tag
 
-milliseconds in_milliseconds(double seconds) {
-  return milliseconds(static_cast<int64_t>(seconds * 1000));
-}
-
-// The first line of what c10d says, without its place in the source and its stack.
-std::string plain(const std::exception& error) {
-  std::string text = error.what();
-  if (const auto* c10 = dynamic_cast<const c10::Error*>(&error))
-    text = c10->what_without_backtrace();
-  return text.substr(0, text.find('\n'));
-}
-
-// The own address as rank 0 sees it.
-std::string address_towards(const std::string& host) {
-  addrinfo hints = {}, *found = nullptr;
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_DGRAM;
-  if (getaddrinfo(host.c_str(), "9", &hints, &found) != 0) return "127.0.0.1";
-  char text[INET_ADDRSTRLEN] = "127.0.0.1";
-  const int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_in own = {};
-  socklen_t size = sizeof own;
-  if (s >= 0 && connect(s, found->ai_addr, found->ai_addrlen) == 0 &&
-      getsockname(s, reinterpret_cast<sockaddr*>(&own), &size) == 0) {
-    inet_ntop(AF_INET, &own.sin_addr, text, sizeof text);
-  }
-  if (s >= 0) close(s);
-  freeaddrinfo(found);
-  return text;
-}
-
-std::string own_name(int rank) {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return fmt::format("rank {} (process {} on {})", rank, getpid(), host);
-}
-
 // Members that do not come to connect are missed within the timeout; later on nobody is.
 class PatientGloo final : public ProcessGroupGloo {
  public:
@@ -83,11 +40,14 @@ class GlooGroup final : public Group {
  public:
   GlooGroup(const Launch& launch, const JoinOptions& options)
       : Group(launch.rank, launch.world), launch_(launch), options_(options) {
-    open_store();
-    Watch::Members members{launch, come_together(), options.timeout, options.on_lost};
+    const OpenStore opened = open_store(launch, options);
+    store_ = opened.store;
+    Watch::Members members{launch, come_together(launch, options, store_), options.timeout,
+                           options.on_lost};
     connect();
     // Kept by the watch, too: after a loss its threads go on for a while.
-    const auto of_watch = std::make_shared<c10d::PrefixStore>("grm" + launch.name, connected());
+    const auto of_watch = std::make_shared<c10d::PrefixStore>(
+        "grm" + launch.name, connect_to_store(launch, opened.port, options));
     watch_ = std::make_unique<Watch>(members, of_watch, [group = process_group_, next = next()] {
       std::vector<at::Tensor> word = {torch::zeros({1}, torch::kUInt8)};
       group->recv(word, next, kLastWord)->wait(kForEver);
@@ -157,28 +117,14 @@ class GlooGroup final : public Group {
   }
 
  private:
-  using Store = c10::intrusive_ptr<c10d::Store>;
-
   int next() const { return (rank() + 1) % world(); }
 
   Store keys(const Store& store) const {
     return c10::make_intrusive<c10d::PrefixStore>("grm-gloo" + launch_.name, store);
   }
 
-  // It counts whole seconds, and a store that is to come may take some.
-  milliseconds store_timeout() const { return in_milliseconds(std::max(5.0, options_.patience)); }
-
-  // One more connection to the store.
-  Store connected() const {
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<uint16_t>(port_);
-    options.waitWorkers = false;
-    options.timeout = store_timeout();
-    return c10::make_intrusive<c10d::TCPStore>(launch_.address, options);
-  }
-
   void connect() {
-    const auto gloo = ProcessGroupGloo::Options::create(in_milliseconds(options_.patience));
+    const auto gloo = ProcessGroupGloo::Options::create(store_timeout(options_));
     gloo->devices = {ProcessGroupGloo::createDeviceForHostname(address_towards(launch_.address))};
     try {
       const auto group = c10::make_intrusive<PatientGloo>(keys(store_), rank(), world(), gloo);
@@ -190,59 +136,9 @@ class GlooGroup final : public Group {
     }
   }
 
-  void open_store() {
-    port_ = launch_.port;
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<uint16_t>(port_);
-    options.isServer = first() && !launch_.store_is_there;
-    options.waitWorkers = false;
-    options.timeout = store_timeout();
-    try {
-      const auto store = c10::make_intrusive<c10d::TCPStore>(launch_.address, options);
-      port_ = store->getPort();
-      store_ = store;
-    } catch (const std::exception& error) {
-      fail(ErrorKind::device, "rank {} of {}: {} at {}:{} ({}); {}", rank(), world(),
-           options.isServer ? "the store cannot be opened" : "the store cannot be reached",
-           launch_.address, port_, plain(error),
-           options.isServer ? "is the port taken? MASTER_PORT names another"
-                            : "has rank 0 been started, and is it to be found there?");
-    }
-    if (first() && options_.on_listen) options_.on_listen(port_);
-  }
-
-  // Everybody tells a name; all names, by rank.
-  std::vector<std::string> come_together() {
-    const auto store = c10::make_intrusive<c10d::PrefixStore>("grm" + launch_.name, store_);
-    const auto key = [](int rank) { return "name/" + std::to_string(rank); };
-    const std::string own = own_name(rank());
-    std::vector<std::string> names;
-    try {
-      store->set(key(rank()), {own.begin(), own.end()});
-      const Stopwatch watch;
-      for (int r = 0; r < world(); ++r) {
-        while (!store->check({key(r)})) {
-          if (watch.seconds() > options_.patience) {
-            fail(ErrorKind::device, "rank {} of {} has not come within {:.0f} s", r, world(),
-                 options_.patience);
-          }
-          std::this_thread::sleep_for(milliseconds(10));
-        }
-        const std::vector<uint8_t> name = store->get(key(r));
-        names.emplace_back(name.begin(), name.end());
-      }
-    } catch (const Error&) {
-      throw;
-    } catch (const std::exception& error) {
-      fail(ErrorKind::device, "rank {} of {}: the store at {}:{} was lost before all came ({})",
-           rank(), world(), launch_.address, port_, plain(error));
-    }
-    return names;
-  }
-
   [[noreturn]] void lost(const std::string& why) const {
     watch_->leave_it_to_the_caller();
-    fail(ErrorKind::device, "{}; --resume continues from the last checkpoint", why);
+    fail(ErrorKind::device, "{}{}", why, options_.advice);
   }
 
   // Runs what may find a connection closed.
@@ -314,7 +210,6 @@ class GlooGroup final : public Group {
 
   Launch launch_;
   JoinOptions options_;
-  int port_ = 0;
   Store store_;
   c10::intrusive_ptr<ProcessGroupGloo> process_group_;
   std::unique_ptr<Watch> watch_;

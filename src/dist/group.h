@@ -57,8 +57,9 @@ std::shared_ptr<Group> alone();
 Group& group_or_alone(const std::shared_ptr<Group>& group);
 
 struct JoinOptions {
-  double timeout = 60.0;  // seconds without a sign of life after which a member counts as hung
+  double timeout = 60.0;    // seconds without a sign of life after which a member counts as hung
   double patience = 120.0;  // seconds until all members are there
+  std::string advice;       // what a user may do about a loss: the end of the message
   /// Called from a thread of the group when the run is lost and the member that computes has not
   /// noticed, since it asks for nothing: ends the process. Without it only calls of the group fail.
   std::function<void(const std::string& why)> on_lost;
