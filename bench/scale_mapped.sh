@@ -58,7 +58,7 @@ for nodes in "${sizes[@]}"; do
 done
 cat "$out"
 {
-  sed '/^# Mapped graphs/,$d' bench/scale.md
+  printf '%s\n\n' "$(sed '/^# Mapped graphs/,$d' bench/scale.md)"
   cat "$out"
 } > "$work/scale.md"
 cp "$work/scale.md" bench/scale.md

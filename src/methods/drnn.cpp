@@ -73,7 +73,7 @@ struct DrnnOptions : MethodOptions {
   std::vector<Saving> savings(const RunShape& /*run*/) const {
     return backbone_savings(backbone, domains.savings());
   }
-  bool takes_batches() const { return true; }
+  bool takes_batches() const { return nn::hops(backbone).has_value(); }
 };
 
 class Drnn final : public BackboneMethod {

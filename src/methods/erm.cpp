@@ -34,7 +34,7 @@ struct ErmOptions : MethodOptions {
   }
   std::optional<WorkCount> work(const RunShape& run) const { return backbone_work(backbone, run); }
   std::vector<Saving> savings(const RunShape& /*run*/) const { return backbone_savings(backbone); }
-  bool takes_batches() const { return true; }
+  bool takes_batches() const { return nn::hops(backbone).has_value(); }
 };
 
 class Erm final : public BackboneMethod {

@@ -141,7 +141,7 @@ struct MmdOptions : MethodOptions {
   std::vector<Saving> savings(const RunShape& /*run*/) const {
     return backbone_savings(backbone, domains.savings());
   }
-  bool takes_batches() const { return true; }
+  bool takes_batches() const { return nn::hops(backbone).has_value(); }
 };
 
 class Mmd final : public BackboneMethod {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/system/mapped_file.h"
+
 namespace grm {
 namespace {
 
@@ -17,8 +19,9 @@ struct Largest {
   std::string where;
 };
 
-// Without a copy: data may fill the memory.
+// Without a copy: data may fill the memory. Mapped numbers are not read for a warning.
 double largest_size(const torch::Tensor& values) {
+  if (in_mapped_file(values.data_ptr())) return 0.0;
   const auto [low, high] = at::aminmax(values);
   return std::max(-low.item<double>(), high.item<double>());
 }

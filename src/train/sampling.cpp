@@ -29,10 +29,12 @@ Sampling sampling_of(const RunConfig& config) {
          "method.batch");
   }
   if (!config.method.recipe().takes_batches()) {
-    fail(ErrorKind::config,
-         "{} trains on whole graphs, so train.batch means nothing to it; methods that train on "
-         "samples are {}",
-         config.method_name(), methods_that_sample());
+    fail(
+        ErrorKind::config,
+        "{} with these options trains on whole graphs, so train.batch means nothing to it; methods "
+        "that train on samples are {}; erm, drnn and mmd with method.backbone = gcn, sage, gat, "
+        "gatv2, gin or mlp",
+        config.method_name(), methods_that_sample());
   }
   return sampling;
 }

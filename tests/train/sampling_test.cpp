@@ -30,6 +30,8 @@ TEST(SamplingOptions, AreForMethodsThatTakeBatches) {
     EXPECT_THAT(message("sbm", method, {{"train.batch", "10"}}),
                 HasSubstr("samples are erm, grm, drnn, mmd, arm, isgib"));
   }
+  EXPECT_THAT(message("sbm", "erm", {{"train.batch", "10"}, {"method.backbone", "gpr"}}),
+              HasSubstr("method.backbone = gcn, sage, gat, gatv2, gin or mlp"));
   EXPECT_THAT(message("spmotif", "erm", {{"train.batch", "10"}}), HasSubstr("method.batch"));
   EXPECT_THAT(message("sbm", "erm", {{"train.fanout", "5,5"}}), HasSubstr("train.batch as well"));
   const Sampling sampling =

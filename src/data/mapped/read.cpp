@@ -220,8 +220,7 @@ class FolderReader {
     const auto* label = y.tensor.data_ptr<int64_t>();
     y.check(g.nodes, "is no class",
             [&](int64_t k) { return label[k] >= -1 && label[k] < head_.classes; });
-    y.rest();
-    domain.labels.y = y.tensor;
+    domain.labels.y = y.tensor;  // read in order once more, beside the lists of nodes
     return domain;
   }
 
