@@ -24,6 +24,7 @@ constexpr int kTickMilliseconds = 200;
 constexpr double kClaimSeconds = 1.0;       // between looks at what other processes left free
 constexpr double kServerTickSeconds = 2.0;  // between looks at a server's numbers
 constexpr double kBeatShare = 0.2;  // of the patience: how often a worker says that it is there
+constexpr int kGraceMilliseconds = 200;  // for a signal to arrive here, too
 constexpr double kGoodbyeSeconds = 5.0;  // for processes to end that have nothing to do
 
 class Phase {
@@ -224,6 +225,11 @@ class Phase {
   void finish(Worker& worker, const std::string& end, bool interrupted) {
     const int64_t id = worker.job->cell.id;
     worker.job.reset();
+    // Who ends a job of a cluster ends all of its processes, this one perhaps a moment after its child.
+    if (!interrupted && !end.empty() && hooks_.interrupted) {
+      poll(nullptr, 0, kGraceMilliseconds);
+      interrupted = hooks_.interrupted();
+    }
     // The process writes its own row, unless it could not.
     const std::string message = end.empty() ? "ended without a result" : end;
     const std::string state = interrupted ? "todo" : "failed";

@@ -86,6 +86,24 @@ wait $planner
 check "the planner saw the end" [ $? = 0 ]
 check "the cell is the second's" states '(.cells[0].folder | startswith("runs/")) and .cells[0].state == "done"'
 
+# A cluster that ends a job ends all of its processes, a child before it can hear: the cell is free, and has not failed.
+sed 's/name = "slow"/name = "ended"/; s/nodes = 40/nodes = 41/' slow.toml > ended.toml
+"$grm" study run ended.toml --on workers "${flags[@]}" --out runs > planner.out 2>&1 &
+planner=$!
+check "planned" wait_until bash -c "'$grm' study status ended --db '$url'"
+"$grm" study work ended --jobs 1 "${flags[@]}" --out runs > ended.out 2>&1 &
+worker=$!
+check "the worker has a child" wait_until pgrep -P $worker
+kill -TERM "$(pgrep -P $worker | head -1)"
+sleep 0.02
+kill -TERM $worker
+wait $worker
+check "the worker is ended by the signal" [ $? = 130 ]
+"$grm" study status ended --db "$url" --json > out
+check "its cell is free" jq -e '.states == {"todo": 1} and .workers == []' out
+kill -INT $planner
+wait $planner
+
 # A server that crashes and comes back in the middle of a study.
 sed 's/name = "s"/name = "crash"/; s/seeds = 2/seeds = 6/; s/epochs = 4/epochs = 2000/' s.toml > crash.toml
 "$grm" study run crash.toml --jobs 2 "${flags[@]}" --out crash > crash.out 2>&1 &
