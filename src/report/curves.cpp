@@ -195,9 +195,8 @@ std::vector<Figure> training_curves(const std::vector<std::string>& run_folders,
     if (group.validation.empty()) continue;
     auto [figure, fresh] = validation.try_emplace(group.dataset);
     if (fresh) {
-      figure->second =
-          curve_figure(group.dataset + "-validation", group.dataset + ": validation by epoch",
-                       "validation metric");
+      figure->second = curve_figure(group.dataset + "-validation",
+                                    group.dataset + ": validation by epoch", "validation metric");
     }
     figure->second.series.push_back(to_series(group.label, group.validation));
   }

@@ -112,8 +112,9 @@ class Gsat final : public PlainGraphMethod {
                                   return gsat::prior(options_.r, options_.interval, when.epoch - 1);
                                 })
                                 .to(set_.dtype());
-    const Stream noise = batch.step.stream(
-        [this](const nn::When& when) { return rng_.stream("attention", when.epoch, when.place()); });
+    const Stream noise = batch.step.stream([this](const nn::When& when) {
+      return rng_.stream("attention", when.epoch, when.place());
+    });
     const Drawn drawn = attend(batch.input, batch.pass, &noise);
     const torch::Tensor risk = nn::supervised_loss(
         view_.loss, answer_with(batch.input, drawn.of_edges, batch.pass), batch.y);
