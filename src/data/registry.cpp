@@ -125,8 +125,10 @@ const DatasetEntry& find_dataset(const std::string& name) {
   if (const DatasetEntry* entry = memory_entry(name)) return *entry;
   if (is_own_data(name)) return own_entry(name);
   fail(ErrorKind::config,
-       "'{}' is not a dataset{}; known: {}; own data is given as a path: ./{} or its dataset.toml",
-       name, did_you_mean(name, known), joined(known), name);
+       "'{}' is not a dataset{}; 'grm data list' shows all; own data is given as a path: ./{} or "
+       "its "
+       "dataset.toml",
+       name, did_you_mean(name, known), name);
 }
 
 std::vector<Domain> Dataset::load_unseen(const std::string& path,

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/stop.h"
 #include "graph/influence_device.h"
 #include "graph/influence_product.h"
 #include "graph/kernels.h"
@@ -169,6 +170,7 @@ void search_all(const Lists& neighbours, const Lists& members, const InfluenceRu
   }
   BlockSearch search(neighbours, members, rule);
   for (int64_t first = 0; first < blocks; first += kBlocksAtOnce) {
+    check_stop();
     const int64_t count = std::min(kBlocksAtOnce, blocks - first);
     const torch::Tensor words = torch::empty({nodes, count}, torch::kInt64);
     auto* out = reinterpret_cast<uint64_t*>(words.data_ptr<int64_t>());

@@ -113,8 +113,7 @@ RunRecord CellRow::run_record() const {
 }
 
 bool Store::exists(const std::string& database) {
-  std::error_code ignored;
-  return is_server(database) || std::filesystem::exists(database, ignored);
+  return is_server(database) || std::filesystem::exists(database);  // throws where it cannot tell
 }
 
 Store::Store(const std::string& path, Open mode) {

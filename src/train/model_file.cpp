@@ -261,6 +261,10 @@ LoadedModel load_model(const std::string& path, const DataContext& context) {
   }
   model.task = with_validation(load_within_memory(model.config->dataset, context),
                                model.config->train.validate_on);
+  if (model.task.level != file.about.level) {
+    fail(ErrorKind::data, "{}: the model classifies {}s, the data that it names is at {} level",
+         file.path, to_string(file.about.level), to_string(model.task.level));
+  }
   if (model.task.classes != file.about.classes || model.task.features() != file.about.features) {
     fail(ErrorKind::data,
          "{}: the model was trained on {} features and {} classes, the data has {} and {}",

@@ -55,7 +55,8 @@ def test_tables_of_methods_options_and_datasets():
     options = grm.options("grm:best")
     assert options.loc["lr", "type"] == "number" and options.loc["epochs", "section"] == "train"
     assert grm.options("dir").loc["lr", "section"] == "method"
-    assert grm.options("grm", level="graph").loc["batch", "value"] == "32"
+    options = grm.options("grm", level="graph").set_index("section", append=True)
+    assert options.loc[("batch", "method"), "value"] == "32"
     with pytest.raises(grm.ConfigError, match="not a method"):
         grm.options("grn")
     assert "twitch" in grm.datasets.table().index and "cora_mix" in dir(grm.datasets)

@@ -220,6 +220,13 @@ TEST_F(Trust15Models, OptionsThatAskForMoreThanTheWeightsAreRefusedBeforeAnythin
   }
 }
 
+// ERM is a method of both levels: what the model says has to fit the data that it names.
+TEST_F(Trust15Models, OfAnotherLevelThanTheirDataAreRefused) {
+  change([&](Tensors&, nlohmann::json& about) { about["level"] = "graph"; });
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { load_model(path(), {}); }),
+              testing::AllOf(HasSubstr(path()), HasSubstr("classifies graphs")));
+}
+
 TEST_F(Trust15Models, SoAreShapesOfTheProblem) {
   const std::string whole = read_file(path());
   for (const char* key : {"features", "classes"}) {
