@@ -75,11 +75,15 @@ function(fuzz_program name header)
   foreach(area ${given_LINK})
     list(APPEND libraries $<TARGET_FILE:grm_${area}>)
   endforeach()
+  set(optional "")
   if("study" IN_LIST given_LINK AND GRM_WITH_SQLITE)
-    set(sqlite ${SQLite3_LIBRARIES})
+    list(APPEND optional ${SQLite3_LIBRARIES})
   endif()
   if("study" IN_LIST given_LINK AND LIBPQ_INCLUDE AND LIBPQ_LIBRARY)
-    list(APPEND sqlite ${LIBPQ_LIBRARY})
+    list(APPEND optional ${LIBPQ_LIBRARY})
+  endif()
+  if("dist" IN_LIST given_LINK AND GRM_WITH_GLOO)
+    list(APPEND optional ${GLOO_LIBRARY})
   endif()
   set(links "")
   foreach(reader ${given_READERS})
@@ -90,7 +94,7 @@ function(fuzz_program name header)
     # Files that are compiled together stand in the libraries together, those of the readers, too: the
     # first definition wins, which is the instrumented one.
     COMMAND ${FUZZ_CXX} -fsanitize=fuzzer ${fuzz_sanitize} -Wl,--allow-multiple-definition ${objects}
-            -Wl,--start-group ${libraries} -Wl,--end-group ${sqlite} ${fuzz_libraries}
+            -Wl,--start-group ${libraries} -Wl,--end-group ${optional} ${fuzz_libraries}
             -o ${fuzz_folder}/fuzz_${name}
     ${links}
     DEPENDS ${objects} ${libraries}
@@ -105,7 +109,7 @@ fuzz_program(io io_targets.h
           core/json.cpp core/json_library.cpp)
 fuzz_program(train train_targets.h
   READERS checkpoint model record config study
-  LINK study train methods nn ops data io graph core
+  LINK study train methods nn ops data io dist graph core
   SOURCES train/checkpoint.cpp train/model_file.cpp train/config.cpp train/record.cpp
           study/spec.cpp study/expand.cpp io/safetensors.cpp core/options.cpp core/toml_text.cpp
           core/files.cpp core/json.cpp core/json_library.cpp)

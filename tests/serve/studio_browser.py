@@ -53,6 +53,17 @@ def all_of(css):
     return browser.find_elements(By.CSS_SELECTOR, css)
 
 
+def act(what, do):
+    """Does it again where the page was drawn anew between finding and doing."""
+    wait(what, lambda: do() is None)
+
+
+def search_for(text):
+    box = browser.find_element(By.CSS_SELECTOR, "#runs input[type=search]")
+    box.clear()
+    box.send_keys(text)
+
+
 def by_id(name):
     return browser.find_element(By.ID, name)
 
@@ -67,8 +78,7 @@ try:
     wait("the list of runs", lambda: len(all_of("#runs tr[data-run]")) >= 2)
     check("the token has left the address", "token" not in browser.current_url, browser.current_url)
     check("a name with a script is text", any("<script>" in row.text for row in all_of("#runs th[scope=row]")))
-    search = browser.find_element(By.CSS_SELECTOR, "#runs input[type=search]")
-    search.send_keys("sbm/grm")
+    act("search for grm", lambda: search_for("sbm/grm"))
     wait("search", lambda: len(all_of("#runs tr[data-run]")) == 1)
 
     # Start, follow, stop.
@@ -76,35 +86,32 @@ try:
         return browser.find_element(By.CSS_SELECTOR, "[data-option='%s']" % key)
     wait("the form", lambda: field("train.epochs"))
     browser.execute_script("document.querySelectorAll('#start details').forEach(part => (part.open = true))")
-    field("train.epochs").send_keys("1000000")
-    field("dataset.nodes").send_keys("200")
-    click(by_id("start-run"))
+    act("epochs", lambda: field("train.epochs").send_keys("1000000"))
+    act("nodes", lambda: field("dataset.nodes").send_keys("200"))
+    act("start", lambda: click(by_id("start-run")))
     wait("the run goes on", lambda: all_of("#start li[data-state=running]"))
-    search = browser.find_element(By.CSS_SELECTOR, "#runs input[type=search]")
-    search.clear()
-    search.send_keys("sbm/erm")
+    act("search for erm", lambda: search_for("sbm/erm"))
     line = wait("live progress", lambda: [each.text for each in all_of("#runs .live") if "epoch" in each.text])
     wait("that moves", lambda: [each.text for each in all_of("#runs .live") if "epoch" in each.text and each.text not in line])
-    click(all_of("#start li[data-state=running] button")[0])
+    act("stop", lambda: click(all_of("#start li[data-state=running] button")[0]))
     wait("it stops", lambda: all_of("#start li[data-state=stopped]"))
 
     # Upload.
-    search.clear()
-    search.send_keys("sbm/grm")
+    act("search for grm again", lambda: search_for("sbm/grm"))
     wait("the finished run", lambda: len(all_of("#runs tr[data-state=done]")) == 1)
     wait("ask", lambda: click(all_of("#runs button[aria-label^='Ask ']")[0]) or all_of("#ask-files"))
     draw = numpy.random.default_rng(1)
     path = os.path.join(tempfile.mkdtemp(), "new.npz")
     numpy.savez(path, x=draw.normal(size=(20, 510)).astype("f4"), edge_index=draw.integers(0, 20, (2, 50)))
-    by_id("ask-files").send_keys(path)
-    click(by_id("ask-predict"))
+    act("choose a file", lambda: by_id("ask-files").send_keys(path))
+    act("predict", lambda: click(by_id("ask-predict")))
     wait("predictions", lambda: len(all_of("#ask tbody tr")) == 20)
-    by_id("ask-item").send_keys("3")
-    click(by_id("ask-explain"))
+    act("name an item", lambda: by_id("ask-item").send_keys("3"))
+    act("explain", lambda: click(by_id("ask-explain")))
     wait("an explanation", lambda: "node 3" in browser.find_element(By.CSS_SELECTOR, "#ask .explained").text)
     check("with a picture", len(all_of("#ask svg circle")) > 1)
     wait("show a run", lambda: all_of("#runs button[aria-label^='Show ']"))
-    click(all_of("#runs button[aria-label^='Show ']")[0])
+    act("show it", lambda: click(all_of("#runs button[aria-label^='Show ']")[0]))
     wait("the page of the run", lambda: "path=" in browser.current_url and len(all_of("main > section")) >= (5 if os.environ.get("GRM_HAS_DOCUMENT") else 3), 90)
     # axe-core sees the panels: list, form, upload with an answer.
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "web"))
