@@ -2,23 +2,9 @@
 # A study on a real Slurm, of this one machine: tasks are killed and queued again, whoever follows them is killed and
 # comes again, and the table is that of an undisturbed run on SQLite.
 source "$(dirname "$0")/lib.sh" "$@"
-support=$source_dir/tests/support
-export OMP_NUM_THREADS=1
-chmod 755 "$work"
-trap 'bash "$support/slurm.sh" stop "$work/slurm" 2> /dev/null; bash "$support/postgres.sh" stop "$work/pg" > /dev/null 2>&1
-  rm -rf "$work"' EXIT
-for service in postgres:pg slurm:slurm; do
-  bash "$support/${service%:*}.sh" start "$work/${service#*:}" > service.out 2>&1
-  code=$?
-  [ $code = 0 ] || { cat service.out; [ $code = 77 ] && exit 77; exit 1; }
-done
+source "$source_dir/tests/cli/services.sh"
+start_service slurm
 export SLURM_CONF=$work/slurm/slurm.conf
-url="postgresql:///postgres?host=$work/pg&user=postgres"
-"$grm" study status --db "$url" > out 2> err
-if grep -q "libpq was not there" err; then
-  echo "skipped: grm was built without libpq"
-  exit 77
-fi
 cat > s.toml <<'TOML'
 name = "s, on slurm"
 seeds = 4
@@ -44,7 +30,7 @@ check "is refused" grep -q "SQLite file" err
 mkdir empty
 expect_exit 2 "without Slurm" env PATH="$work/empty" "$grm" study run s.toml --on slurm --db "$url"
 check "says what is missing, and what to do" grep -q "sbatch, which is not in \$PATH.*--on workers" err
-expect_exit 2 "with a password" "$grm" study run s.toml --on slurm --db "postgresql://postgres:secret@/postgres?host=$work/pg"
+expect_exit 2 "with a password" "$grm" study run s.toml --on slurm --db "postgresql://postgres:secret@/postgres?host=$work/postgres"
 check "which belongs into a file" grep -q pgpass err
 expect_exit 2 "a partition that does not exist" "$grm" study run s.toml --on slurm --partition none --db "$url"
 check "is Slurm's to refuse" grep -qi "sbatch refused a job: .*partition" err

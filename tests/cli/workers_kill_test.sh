@@ -3,20 +3,7 @@
 # was done is done again, and the table is that of an undisturbed run on SQLite.
 # GRM_WORKER_CELLS=200 GRM_WORKER_KILLS=10 is the full size.
 source "$(dirname "$0")/lib.sh" "$@"
-support=$source_dir/tests/support
-export OMP_NUM_THREADS=1
-chmod 755 "$work"
-bash "$support/postgres.sh" start "$work/pg" > pg.out 2>&1
-code=$?
-[ $code != 77 ] || { cat pg.out; exit 77; }
-[ $code = 0 ] || { cat pg.out; exit 1; }
-trap 'bash "$support/postgres.sh" stop "$work/pg"; rm -rf "$work"' EXIT
-url="postgresql:///postgres?host=$work/pg&user=postgres"
-"$grm" study status --db "$url" > out 2> err
-if grep -q "libpq was not there" err; then
-  echo "skipped: grm was built without libpq"
-  exit 77
-fi
+source "$source_dir/tests/cli/services.sh"
 
 cells=${GRM_WORKER_CELLS:-24} kills=${GRM_WORKER_KILLS:-5} workers=4
 cat > s.toml <<TOML

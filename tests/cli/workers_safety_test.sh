@@ -2,21 +2,8 @@
 # What may happen to workers on a PostgreSQL: a silent one, one without the data, a server that is started anew,
 # searches, several studies, databases that are not there.
 source "$(dirname "$0")/lib.sh" "$@"
-support=$source_dir/tests/support
 unset GRM_DATA
-export OMP_NUM_THREADS=1
-chmod 755 "$work"
-bash "$support/postgres.sh" start "$work/pg" > pg.out 2>&1
-code=$?
-[ $code != 77 ] || { cat pg.out; exit 77; }
-[ $code = 0 ] || { cat pg.out; exit 1; }
-trap 'bash "$support/postgres.sh" stop "$work/pg"; rm -rf "$work"' EXIT
-url="postgresql:///postgres?host=$work/pg&user=postgres"
-"$grm" study status --db "$url" > out 2> err
-if grep -q "libpq was not there" err; then
-  echo "skipped: grm was built without libpq"
-  exit 77
-fi
+source "$source_dir/tests/cli/services.sh"
 psql=$(ls /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -1)
 sql() { "${psql:-psql}" -qtAX "$url" -c "$1"; }
 cat > s.toml <<'TOML'
@@ -109,9 +96,9 @@ sed 's/name = "s"/name = "crash"/; s/seeds = 2/seeds = 6/; s/epochs = 4/epochs =
 "$grm" study run crash.toml --jobs 2 "${flags[@]}" --out crash > crash.out 2>&1 &
 process=$!
 check "it has begun" wait_until bash -c "'$grm' study status crash --db '$url' --json | jq -e '.states.running >= 1'"
-bash "$support/postgres.sh" crash "$work/pg"
+bash "$support/postgres.sh" crash "$work/postgres"
 sleep 1
-bash "$support/postgres.sh" again "$work/pg"
+bash "$support/postgres.sh" again "$work/postgres"
 wait $process
 check "the study goes on after a crash of the server" [ $? = 0 ]
 "$grm" study status crash --db "$url" --json > out
