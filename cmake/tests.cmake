@@ -28,6 +28,9 @@ foreach(area ${areas})
   set_tests_properties(${area} PROPERTIES LABELS unit TIMEOUT 2400
                        ENVIRONMENT OMP_WAIT_POLICY=passive)
 endforeach()
+if(GRM_WITH_GLOO)
+  target_compile_definitions(dist_tests PRIVATE GRM_WITH_GLOO)
+endif()
 
 # CPU against GPU. Compiled always, so that it cannot rot; there is something to run with CUDA only.
 file(GLOB sources CONFIGURE_DEPENDS tests/cuda/*_test.cpp)

@@ -94,13 +94,14 @@ void Watch::beat_once() {
   if (known) {
     const std::vector<uint8_t> text = store_->get("lost");
     set_lost({text.begin(), text.end()});
-    return;
-  }
-  if (launch.rank == 0) {
+  } else if (launch.rank == 0) {
     for (int rank = 1; rank < launch.world; ++rank) look_at(rank);
   } else {
     look_at(0);
   }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++rounds_;
+  changed_.notify_all();
 }
 
 // The first reason that any member writes is that of all.
@@ -134,7 +135,6 @@ void Watch::beat() {
     const Launch& launch = members_.launch;
     const std::string owner = members_.names.front();
     if (!ending_) {
-      std::this_thread::sleep_for(in_seconds(0.2));  // the next member's thread may know better
       set_lost(launch.store_is_there
                    ? fmt::format("the store at {}:{} is lost: the launcher that keeps it has ended",
                                  launch.address, launch.port)
@@ -152,6 +152,11 @@ void Watch::wait_for_next() {
     last_word_();
   } catch (const std::exception&) {
     if (ending_) return;
+    // It may have gone because of another, whom the store names, or because of the store itself.
+    std::unique_lock<std::mutex> lock(mutex_);
+    const int64_t whole = rounds_ + 2;
+    changed_.wait(lock, [&] { return over_ || !lost_.empty() || rounds_ >= whole; });
+    lock.unlock();
     const auto next = static_cast<size_t>((launch.rank + 1) % launch.world);
     set_lost(fmt::format("{} has ended", members_.names[next]));
   }

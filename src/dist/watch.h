@@ -21,8 +21,9 @@ namespace grm::dist {
 /// Watches over the members of a group, in threads of its own. Every member counts up a number in
 /// the store several times a second; rank 0 looks at all of them, the others at that of rank 0. Each
 /// member waits for a last word of the next one, too, and so learns at once when that one's
-/// connections close. Whoever finds somebody missing writes who it was into the store, where all
-/// others read it: they agree on one sentence.
+/// connections close; it asks the store first whether that one went because of another. Whoever
+/// finds somebody missing writes who it was into the store, where all others read it: they agree on
+/// one sentence.
 class Watch {
  public:
   struct Members {
@@ -73,6 +74,7 @@ class Watch {
   bool published_ = false;  // all that can know the reason do
   bool over_ = false;
   bool known_ = false;          // to the thread that computes
+  int64_t rounds_ = 0;          // times that the store has been asked, begun and ended
   Clock::time_point answered_;  // last answer of the store
   struct Seen {
     int64_t beats = -1;
