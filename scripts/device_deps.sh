@@ -36,4 +36,5 @@ for part in googletest googlemock; do
   mkdir -p ".deps/googletest/$part"
   cp -RL "$source/$part/include" "$source/$part/src" ".deps/googletest/$part/"
 done
+git describe --always --dirty > .deps/commit  # the copy has no history, but its records name the commit
 du -sh .deps
