@@ -50,7 +50,7 @@ foreach(script ${scripts})
   add_test(NAME ${name} COMMAND bash ${script} $<TARGET_FILE:grm> ${CMAKE_CURRENT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS cli TIMEOUT 1200 SKIP_RETURN_CODE 77)
   # Tests that kill, signal, limit or time programs have the machine for themselves.
-  if(name MATCHES "kill|safety|bench|attack|signals|limits|late_torch|blas_core|bounded_memory|fuzz|serve|studio|browser")
+  if(name MATCHES "kill|safety|bench|attack|signals|limits|late_torch|blas_core|bounded_memory|serve|studio|browser")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()
 endforeach()
