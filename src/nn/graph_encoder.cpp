@@ -107,7 +107,8 @@ void GraphEncoderOptions::declare(OptionList& list) {
   list.add("relu_last", relu_last, "Whether a ReLU follows the last layer as well.");
   list.add("embed", embed, "Whether a linear map of the features comes before the layers.");
   list.add("input_dropout", input_dropout, {0, 0.99},
-           "Share of the input features dropped while training.");
+           "Share of the input features dropped while training.")
+      .came_later();
 }
 
 std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
