@@ -13,77 +13,6 @@
 #include "methods/good_settings.h"
 
 namespace grm {
-
-void TrainOptions::declare(OptionList& list) {
-  list.add("epochs", epochs, {1, 1e7}, "training epochs");
-  list.add("eval_every", eval_every, {1, 1e7},
-           "epochs between evaluations; the last epoch is always evaluated");
-  list.add("patience", patience, {0, 1e7},
-           "evaluations that the rule of early stopping looks back; 0: never stop early");
-  list.choice("stop", stop,
-              "stop when the best validation score is `patience` evaluations old, or when the "
-              "latest is below the mean of the `patience` before it (LiSA)");
-  list.add("warm_up", warm_up, {0, 1e7}, "below_mean: epochs before it may stop a run");
-  list.add("milestone", milestone, {0, 1e7},
-           "epochs after which learning rates are a tenth of what they were; 0: never")
-      .came_later();
-  list.choice("test", test,
-              "when test domains are scored: once the model is chosen, at every evaluation (for "
-              "the oracle rule), or not at all (tuning)");
-  list.choice("selection", selection,
-              "which epoch's model is kept and reported: best validation, the last, or best test "
-              "(an upper bound, not a result; needs test = every)");
-  list.choice(
-          "validate_on", validate_on,
-          "what validation looks at: what the dataset gives, or a tenth of the training graphs, "
-          "the largest ones (of all, or of each class), which leave training")
-      .came_later();
-  list.choice("average", average,
-              "weights that are evaluated, chosen and saved: those of an epoch, or an exponential "
-              "(ema) or equal (swa) average over epochs, running statistics included")
-      .came_later("average");
-  list.add("average_decay", average_decay, {0, 1}, "ema: share of the old average in an epoch")
-      .came_later("average");
-  list.add("average_start", average_start, {0, 1e7}, "epochs before the first that is averaged")
-      .came_later("average");
-  list.add("calibrate", calibrate,
-           "fit a temperature on validation when the model is chosen, so that its probabilities "
-           "mean what they say; it changes no class and no score")
-      .came_later();
-  list.add("class_weights", class_weights,
-           "what items of each class count in the loss: none (all the same), balanced (classes "
-           "alike), names as in fraud=5, or a number for each class as in 1,5")
-      .came_later();
-  list.add("focal", focal, {0, 10},
-           "gamma of the focal loss: an item counts (1 - p)^gamma, p the probability of its label; "
-           "0: plain loss")
-      .came_later();
-  list.add("shards", shards, {1, 100000},
-           "parts into which a batch is cut: each is computed alone and gradients are summed in "
-           "their order, so that as many processes as divide it train to the same bits")
-      .came_later();
-  list.add("batch", batch, {0, 1e9},
-           "node level: target nodes of each training domain in a step, on a sample of their "
-           "neighbourhood, for graphs that are too large to train on as a whole; 0: whole graphs")
-      .came_later("batch");
-  list.add(
-          "fanout", fanout, {0, 1e6},
-          "neighbours drawn for a node of a sample, by hop from the targets on, as in [15, 10]; 0, "
-          "or an empty list: all of them")
-      .came_later("batch");
-  list.add("seeds", seeds, {1, 100000}, "independent runs");
-  list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
-  list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
-           "seconds between checkpoints; they never change a result");
-  list.choice("log", log,
-              "what a run writes beside metrics.jsonl: metrics.csv, event files for TensorBoard, "
-              "or both; it changes no result");
-  list.add("device", device,
-           "where to compute: cpu, cuda, cuda:1 (a number) or auto, the first GPU if there is one; "
-           "the flag --device goes over it")
-      .came_later();
-}
-
 namespace {
 
 enum class Section { dataset, method, train };
@@ -278,60 +207,6 @@ RunConfig config_from_toml(const std::string& text, const std::string& origin,
     }
   }
   return config;
-}
-
-namespace {
-
-void append_table(std::string& page, const OptionList& list, const std::string& section) {
-  page += "| key | default | allowed | meaning |\n|---|---|---|---|\n";
-  for (const Option& o : list.options()) {
-    std::string allowed = o.allowed.empty() ? o.type : o.allowed;
-    for (size_t at = 0; (at = allowed.find('|', at)) != std::string::npos; at += 2) {
-      allowed.insert(at, "\\");
-    }
-    page += fmt::format("| `{}.{}` | `{}` | {} | {} |\n", section, o.key, o.default_value, allowed,
-                        o.help);
-  }
-  page += "\n";
-}
-
-}  // namespace
-
-std::string options_reference() {
-  std::string page =
-      "# Options\n\nMade by `grm options --markdown` from the declarations in the source; a test "
-      "compares the two.\nSet an option with `--set section.key=value` or in a TOML file under "
-      "`[section]`.\n\n## Training\n\n";
-  TrainOptions train;
-  OptionList train_list;
-  train.declare(train_list);
-  append_table(page, train_list, "train");
-  page += "# Datasets\n\n";
-  for (const DatasetEntry& entry : datasets()) {
-    page += fmt::format("## {}\n\n{}.\n\n", entry.name, entry.summary);
-    const DatasetChoice choice(entry.name);
-    append_table(page, choice.options(), "dataset");
-  }
-  page += "# Methods\n\n";
-  for (const MethodEntry& entry : methods()) {
-    page += fmt::format("## {}\n\n{}.\n\nPresets (the first is the default):\n\n", entry.name,
-                        entry.summary);
-    for (const Preset& preset : entry.presets) {
-      page += fmt::format("* `{}`: {}", preset.name, preset.summary);
-      for (size_t k = 0; k < preset.values.size(); ++k) {
-        page += fmt::format("{}`{} = {}`", k == 0 ? " (" : ", ", preset.values[k].first,
-                            preset.values[k].second);
-      }
-      page += preset.values.empty() ? "\n" : ")\n";
-    }
-    page += "\n";
-    const std::unique_ptr<MethodRecipe> recipe = entry.make();
-    OptionList list;
-    recipe->declare(list);
-    append_table(page, list, "method");
-  }
-  while (page.size() > 1 && page[page.size() - 2] == '\n') page.pop_back();
-  return page;
 }
 
 }  // namespace grm
