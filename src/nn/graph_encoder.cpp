@@ -111,6 +111,18 @@ void GraphEncoderOptions::declare(OptionList& list) {
       .came_later();
 }
 
+GraphEncoderOptions GraphEncoderOptions::inner(int64_t inner_layers, int64_t inner_hidden,
+                                               bool normalised, bool embedded) const {
+  GraphEncoderOptions o = *this;
+  o.layers = inner_layers;
+  o.hidden = inner_hidden;
+  o.batch_norm = normalised;
+  o.embed = embedded;
+  o.dropout = 0.0;
+  o.relu_last = false;
+  return o;
+}
+
 std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
                                                  const GraphEncoderOptions& options, int64_t width,
                                                  int64_t edge_width) {
