@@ -38,7 +38,8 @@ TEST(Config, OptionsThatCameLaterAreWrittenWhereTheyAreUsed) {
 TEST(Config, WhatAPresetMovesIsWrittenAtItsDefault) {
   RunConfig config("spmotif", "grm", "nodes");
   ASSERT_EQ(config.to_toml(1).find("presence = \"none\""), std::string::npos);
-  for (const Option& o : RunConfig("spmotif", "grm").method.options().options()) {
+  const RunConfig plain("spmotif", "grm");
+  for (const Option& o : plain.method.options().options()) {
     if (!o.later_group.empty()) config.set("method." + o.key, o.default_value);
   }
   for (const RunConfig& each : {config, RunConfig(config)}) {
