@@ -13,12 +13,11 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/json.h"
+#include "core/text.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/data/own_data.h"
 #include "train/labelled.h"
-#include "train/memory_input.h"
-#include "train/metrics.h"
 #include "train/trainer.h"
 
 namespace grm::cli {
