@@ -104,13 +104,13 @@ endfunction()
 
 fuzz_program(io io_targets.h
   READERS csv npz idx mat json_lists sst2 safetensors pickle planetoid
-  SOURCES io/csv.cpp io/npz.cpp io/npz_archive.cpp io/npy.cpp io/idx.cpp io/mat.cpp
+  SOURCES io/csv.cpp io/gz_file.cpp io/npz.cpp io/npz_archive.cpp io/npy.cpp io/idx.cpp io/mat.cpp
           io/mat_frame.cpp io/json_lists.cpp io/sst2_graph.cpp io/safetensors.cpp io/planetoid.cpp io/pickle.cpp core/files.cpp
           core/json.cpp core/json_library.cpp)
 fuzz_program(train train_targets.h
   READERS checkpoint model record config study
   LINK study train methods nn ops data io dist graph core
-  SOURCES train/checkpoint.cpp train/model_file.cpp train/config.cpp train/record.cpp
+  SOURCES train/checkpoint.cpp train/model_file.cpp train/config.cpp train/train_options.cpp train/record.cpp
           study/spec.cpp study/expand.cpp io/safetensors.cpp core/options.cpp core/toml_text.cpp
           core/files.cpp core/json.cpp core/json_library.cpp)
 file(GLOB own_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/src src/data/own/*.cpp)

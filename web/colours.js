@@ -63,8 +63,7 @@ function luminance(rgb) {
 }
 
 export function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  return document.documentElement.dataset.theme === 'dark';
 }
 
 function mixed(from, to, share) {

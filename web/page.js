@@ -17,10 +17,13 @@ function stored(key, value) {
   return null;
 }
 
-function setTheme(theme) {
-  if (theme === 'auto') delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  stored('grm-theme', theme);
+// The colours that were chosen; 'auto': the system's.
+let theme = 'auto';
+
+function setTheme(chosen) {
+  theme = chosen;
+  const dark = theme === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
 }
 
 // Every name that has a colour.
@@ -87,7 +90,6 @@ class Page {
 
   drawHead() {
     const names = this.data.datasets.map(dataset => dataset.name);
-    const theme = stored('grm-theme') || 'auto';
     const head = clear(document.getElementById('head'));
     head.append(
       el('div', { class: 'title' }, el('h1', {}, this.data.title), this.data.about ? el('p', {}, this.data.about) : null),
@@ -97,6 +99,7 @@ class Page {
           : null,
         segmented('Colours', ['auto', 'light', 'dark'], theme, value => {
           setTheme(value);
+          stored('grm-theme', value);
           this.drawHead();
           this.drawAll();
         })),
@@ -172,8 +175,7 @@ class Page {
 }
 
 export async function startPage(source, extra) {
-  const theme = stored('grm-theme');
-  if (theme) setTheme(theme);
+  setTheme(stored('grm-theme') || 'auto');
   const page = new Page(source, extra);
   try {
     await page.load();
@@ -190,7 +192,10 @@ export async function startPage(source, extra) {
     clearTimeout(waiting);
     waiting = setTimeout(() => page.drawAll(), 150);
   });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => page.drawAll());
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    setTheme(theme);
+    page.drawAll();
+  });
   addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(part => (part.open = true)));
   addEventListener('keydown', event => event.key === 'Escape' && hideTip());
   source.watch(event => {

@@ -156,8 +156,7 @@ void add_attribute(CLI::App& app, Common& common, Action& action) {
       "  grm attribute runs/sbm/erm/20260131T120000-1000\n"
       "  grm attribute RUN --by gradient --top 5\n"
       "  grm attribute RUN --data new_month/ --single --json");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return attribute_verb(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return attribute_verb(*flags, common); });
 }
 
 }  // namespace grm::cli

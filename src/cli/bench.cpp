@@ -249,11 +249,9 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
       "  grm bench --method erm --set method.backbone=sage --threads 1\n"
       "  grm bench --dataset twitch --method erm --peers  (beside PyTorch Geometric)\n"
       "  grm bench --dataset spmotif --method erm --processes 2  (share of communication)");
-  verb->callback([=, &common, &action] {
-    action = [=, &common] {
-      Processes together(*processes, common);
-      return together.run([&] { return bench(*flags, *epochs, !*skip, *peers, common, together); });
-    };
+  set_call(*verb, action, [=, &common] {
+    Processes together(*processes, common);
+    return together.run([&] { return bench(*flags, *epochs, !*skip, *peers, common, together); });
   });
 }
 

@@ -43,6 +43,7 @@ void add_common(CLI::App& verb, Common& common, bool needs_data);
 
 /// Each adds a verb; the chosen one puts what is to be done into `action`.
 using Action = std::function<int()>;
+void set_call(CLI::App& verb, Action& action, Action call);
 void add_train(CLI::App& app, Common& common, Action& action);
 void add_bench(CLI::App& app, Common& common, Action& action);
 void add_study(CLI::App& app, Common& common, Action& action);

@@ -95,6 +95,10 @@ void Common::use_device(const std::string& configured) const {
   set_compute_device(parse_device(device.empty() ? configured : device));
 }
 
+void set_call(CLI::App& verb, Action& action, Action call) {
+  verb.callback([&action, call = std::move(call)] { action = call; });
+}
+
 void add_common(CLI::App& verb, Common& common, bool needs_data) {
   verb.add_flag("--json", common.json, "print one JSON object on stdout");
   verb.add_flag("-q,--quiet", common.quiet, "no progress and no remarks");

@@ -165,9 +165,7 @@ void add_completion(CLI::App& app, Common& common, Action& action) {
       "  grm completion zsh > ~/.zfunc/_grm            with fpath+=~/.zfunc before compinit\n"
       "  grm completion fish > ~/.config/fish/completions/grm.fish\n\n"
       "For this shell only: eval \"$(grm completion bash)\"");
-  verb->callback([=, &app, &common, &action] {
-    action = [=, &app, &common] { return print(app, *shell, common); };
-  });
+  set_call(*verb, action, [=, &app, &common] { return print(app, *shell, common); });
 }
 
 }  // namespace grm::cli

@@ -235,7 +235,7 @@ void add_data(CLI::App& app, Common& common, Action& action) {
     add_common(*sub, common, true);
     if (named) add_data_flags(*sub, *flags);
     sub->footer("Examples:\n" + examples);
-    sub->callback([=, &common, &action] { action = [=, &common] { return run(*flags, common); }; });
+    set_call(*sub, action, [=, &common] { return run(*flags, common); });
   };
   add("list", "all datasets and whether their files are here", false,
       "  grm data list                              the folder that $GRM_DATA names\n"

@@ -95,8 +95,7 @@ void add_data_convert(CLI::App& data, Common& common, Action& action) {
       "  grm data convert twitch --set symmetrise=true --out twitch-both-ways\n"
       "  grm train --dataset ./my-sbm --method erm\n"
       "  grm data convert scale --set nodes=10000000 --mapped --out large");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return convert(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return convert(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -103,7 +103,7 @@ void add_data_init(CLI::App& data, Common& common, Action& action) {
       "Examples:\n"
       "  grm data init payments\n"
       "  grm data init molecules --level graph");
-  verb->callback([=, &common, &action] { action = [=, &common] { return init(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return init(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -150,8 +150,7 @@ void add_data_shift(CLI::App& data, Common& common, Action& action) {
       "  grm data shift ./my-data --json\n"
       "  grm data shift ./my-data --new next-month.npz\n"
       "  grm data shift sbm --set centre=domain");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return shift(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return shift(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -220,9 +220,7 @@ void add_doctor(CLI::App& app, Common& common, Action& action) {
       "  grm doctor                                 look, and print the fix for what is wrong\n"
       "  grm doctor --strict -q > /dev/null || ...  in a script\n"
       "  grm doctor --hashes --data-root DIR        are the data files those of the last run?");
-  verb->callback([=, &common, &action] {
-    action = [=, &common] { return doctor(common, *strict, *hashes); };
-  });
+  set_call(*verb, action, [=, &common] { return doctor(common, *strict, *hashes); });
 }
 
 }  // namespace grm::cli

@@ -118,10 +118,8 @@ void add_eval(CLI::App& app, Common& common, Action& action) {
       "  grm eval RUN --recall 0.8 --class fraud         on the test domains of the run\n\n"
       "A threshold is chosen on the validation data of the run, where that is at hand.\n"
       "For new graphs, with or without labels: grm predict");
-  verb->callback([=, &common, &action] {
-    action = [=, &common] {
-      return flags->decides() ? eval_scores(*flags, common) : eval(flags->run, common);
-    };
+  set_call(*verb, action, [=, &common] {
+    return flags->decides() ? eval_scores(*flags, common) : eval(flags->run, common);
   });
 }
 

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <limits>
 #include <set>
 
 #include "cli/checks.h"
@@ -14,12 +13,11 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/json.h"
+#include "core/text.h"
 #include "grm/core/error.h"
 #include "grm/core/log.h"
 #include "grm/data/own_data.h"
 #include "train/labelled.h"
-#include "train/memory_input.h"
-#include "train/metrics.h"
 #include "train/trainer.h"
 
 namespace grm::cli {
@@ -31,15 +29,6 @@ struct Scored {
   int64_t unlabelled = 0;
   std::vector<std::string> notes;
 };
-
-GroupLogits joined_groups(const std::vector<GroupLogits>& groups) {
-  std::vector<torch::Tensor> logits, y;
-  for (const GroupLogits& group : groups) {
-    logits.push_back(group.logits);
-    y.push_back(group.y);
-  }
-  return {"all", torch::cat(logits), torch::cat(y)};
-}
 
 // A score on data that the model has seen says little about data it has not.
 void note_known_files(const ModelAbout& about, const std::string& data, Scored& scored) {
@@ -62,13 +51,7 @@ void note_known_files(const ModelAbout& about, const std::string& data, Scored& 
 }
 
 Scored scores_of_data(Model& model, const EvalFlags& flags, const Common& common) {
-  const std::vector<Asked> data = data_to_predict(model, flags.data, common.data_context());
-  check_memory_to_predict(model, data);
-  LabelledLogits labelled;
-  predict_pieces(model, data,
-                 [&](const Domain& domain, const torch::Tensor& items, const Prediction& p) {
-                   labelled.add(domain, items, p.logits);
-                 });
+  const LabelledLogits labelled = labelled_logits(model, flags.data, common.data_context());
   Scored scored;
   scored.unlabelled = labelled.unlabelled();
   for (const GroupLogits& group : labelled.groups()) {
@@ -162,16 +145,6 @@ EvalThreshold threshold_for(const EvalFlags& flags, const Common& common, const 
   return result;
 }
 
-// The run's own metric; ROC-AUC is undefined where a domain has one class.
-double metric_or_nan(MetricKind metric, const GroupLogits& group) {
-  try {
-    return score(metric, group.logits, group.y);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::data) throw;
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-}
-
 }  // namespace
 
 int eval_scores(const EvalFlags& flags, const Common& common) {
@@ -206,7 +179,7 @@ int eval_scores(const EvalFlags& flags, const Common& common) {
   for (const GroupLogits& group : scored.groups) {
     report.domains.push_back(group.name);
     report.groups.emplace_back(group.logits, group.y, temperature);
-    report.values.push_back(metric_or_nan(report.about.metric, group));
+    report.values.push_back(score_or_nan(report.about.metric, group));
     report.ece.push_back(reliability(group.logits, group.y, temperature).ece);
   }
   const GroupLogits all = joined_groups(scored.groups);

@@ -4,14 +4,11 @@
 #include <torch/types.h>
 
 #include <cmath>
-#include <limits>
 
 #include "core/json.h"
 #include "core/table.h"
 #include "grm/core/error.h"
 #include "train/labelled.h"
-#include "train/memory_input.h"
-#include "train/metrics.h"
 #include "train/trainer.h"
 
 namespace grm::cli {
@@ -24,27 +21,12 @@ std::vector<GroupLogits> scored_groups(Model& model, const EvalFlags& flags, con
     LoadedModel whole = load_model(flags.run, common.data_context());
     return group_logits(*whole.method, whole.task, Role::test);
   }
-  const std::vector<Asked> data = data_to_predict(model, flags.data, common.data_context());
-  check_memory_to_predict(model, data);
-  LabelledLogits labelled;
-  predict_pieces(model, data,
-                 [&](const Domain& domain, const torch::Tensor& items, const Prediction& p) {
-                   labelled.add(domain, items, p.logits);
-                 });
-  std::vector<GroupLogits> groups = labelled.groups();
+  std::vector<GroupLogits> groups =
+      labelled_logits(model, flags.data, common.data_context()).groups();
   for (GroupLogits& group : groups) {
     group.logits = model.about().target_scale.restored(group.logits);
   }
   return groups;
-}
-
-double score_or_nan(MetricKind metric, const GroupLogits& group) {
-  try {
-    return score(metric, group.logits, group.y);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::data) throw;
-    return std::numeric_limits<double>::quiet_NaN();
-  }
 }
 
 }  // namespace
@@ -61,14 +43,7 @@ int eval_targets(Model& model, const EvalFlags& flags, const Common& common) {
     fail(ErrorKind::data, "{}: no item has a target; scores need them, 'grm predict' does without",
          flags.data.empty() ? flags.run : flags.data);
   }
-  if (groups.size() > 1) {
-    std::vector<torch::Tensor> outputs, y;
-    for (const GroupLogits& group : groups) {
-      outputs.push_back(group.logits);
-      y.push_back(group.y);
-    }
-    groups.push_back({"all", torch::cat(outputs), torch::cat(y)});
-  }
+  if (groups.size() > 1) groups.push_back(joined_groups(groups));
   const std::vector<MetricKind> metrics = metrics_of(target);
   ordered_json out = {{"run", flags.run},
                       {"data", flags.data.empty() ? "test domains of the run" : flags.data},

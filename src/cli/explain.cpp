@@ -192,8 +192,7 @@ void add_explain(CLI::App& app, Common& common, Action& action) {
       "  grm explain RUN --data new_month/ --item account-4711 --out why\n"
       "  grm explain RUN --item 17 --by removal --top 5\n"
       "  grm explain RUN --domain T3 --item 17 --seeds RUN2 RUN3 --json");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return explain(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return explain(*flags, common); });
 }
 
 }  // namespace grm::cli

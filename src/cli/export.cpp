@@ -54,8 +54,7 @@ void add_export(CLI::App& app, Common& common, Action& action) {
       "  grm export runs/sbm/erm/20260131T120000-1000 --out model.pt\n"
       "  grm export RUN --source\n"
       "  python3 -c 'import torch; print(torch.jit.load(\"model.pt\").code)'");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return export_verb(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return export_verb(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -290,8 +290,7 @@ void add_fit(CLI::App& app, Common& common, Action& action) {
       "  grm fit ./my-data --minutes 30 --out fits/spring --json\n"
       "  grm fit ./my-data --dry-run\n"
       "  grm predict fits/spring/model.safetensors --data new-month --out predictions.csv");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return fit_data(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return fit_data(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -86,7 +86,7 @@ void add_methods(CLI::App& app, Common& common, Action& action) {
       "Examples:\n"
       "  grm methods                                names for --method and --preset\n"
       "  grm methods --json                         with levels and summaries, for scripts");
-  verb->callback([&common, &action] { action = [&common] { return list_methods(common); }; });
+  set_call(*verb, action, [&common] { return list_methods(common); });
 }
 
 void add_options(CLI::App& app, Common& common, Action& action) {
@@ -99,8 +99,7 @@ void add_options(CLI::App& app, Common& common, Action& action) {
       "  grm options                                keys for --set and for TOML files\n"
       "  grm options --json                         the same for scripts\n"
       "  grm options --markdown > options.md");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return list_options(common, *markdown); }; });
+  set_call(*verb, action, [=, &common] { return list_options(common, *markdown); });
 }
 
 }  // namespace grm::cli

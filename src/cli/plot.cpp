@@ -42,7 +42,7 @@ void add_plot(CLI::App& app, Common& common, Action& action) {
       "Examples:\n"
       "  grm plot runs/sbm\n"
       "  grm plot runs/cora/erm runs/cora/grm --out curves");
-  verb->callback([=, &common, &action] { action = [=, &common] { return plot(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return plot(*flags, common); });
 }
 
 }  // namespace grm::cli

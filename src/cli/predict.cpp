@@ -220,8 +220,7 @@ void add_predict(CLI::App& app, Common& common, Action& action) {
       "  grm predict model.safetensors --data graph.npz | head\n"
       "  grm predict runs/fb100/erm/20260131T120000-1000 --data Reed98.mat --out reed.csv\n"
       "  grm predict model.safetensors --data new_month/ --out predictions.csv --json");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return predict(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return predict(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -165,7 +165,7 @@ void add_report(CLI::App& app, Common& common, Action& action) {
       "  grm report --study quick --db results.db --out quick.html --no-data\n"
       "  grm report my-study.toml\n"
       "  grm report runs/sbm --no-data --document sbm.json");
-  verb->callback([=, &common, &action] { action = [=, &common] { return make(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return make(*flags, common); });
 }
 
 }  // namespace grm::cli

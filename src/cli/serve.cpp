@@ -96,8 +96,7 @@ void add_serve(CLI::App& app, Common& common, Action& action) {
       "  grm serve runs/payments/grm/20260131T120000-1000 --port 8080\n"
       "  grm serve old=model-may.safetensors new=model-june.safetensors --port 8080\n"
       "  grm serve RUN --address 0.0.0.0 --port 8080 --token-file token.txt");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return serve_models(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return serve_models(*flags, common); });
 }
 
 }  // namespace grm::cli

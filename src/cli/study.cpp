@@ -127,7 +127,7 @@ void add_cell(CLI::App& study, const std::shared_ptr<StudyFlags>& flags, Common&
   verb->add_option("--owner", job.owner)->required();
   verb->add_option("--out", job.runs)->required();
   verb->add_option("--checkpoint-seconds", job.checkpoint_seconds);
-  verb->callback([=, &common, &action] { action = [=, &common] { return cell(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return cell(*flags, common); });
 }
 
 }  // namespace
@@ -147,8 +147,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "  grm study run my.toml --db postgresql://host/results --on workers\n"
       "                                      planned here, run by 'grm study work' elsewhere\n"
       "  grm study run my.toml --db postgresql://host/results --on slurm --time 2:00:00");
-  run_verb->callback(
-      [=, &common, &action] { action = [=, &common] { return run(*flags, common, false); }; });
+  set_call(*run_verb, action, [=, &common] { return run(*flags, common, false); });
 
   CLI::App* tune_verb = verb->add_subcommand(
       "tune", "search option values by validation, then run the winners on fresh seeds");
@@ -159,8 +158,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "  grm study tune my.toml --dry-run    how many trials, and for how long\n"
       "  grm study tune my.toml --jobs 4     the same line resumes it after a kill\n"
       "  grm study status my                 the winners");
-  tune_verb->callback(
-      [=, &common, &action] { action = [=, &common] { return run(*flags, common, true); }; });
+  set_call(*tune_verb, action, [=, &common] { return run(*flags, common, true); });
 
   CLI::App* status_verb =
       verb->add_subcommand("status", "where studies stand, who works on them; winners of searches");
@@ -173,9 +171,8 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "Examples:\n"
       "  grm study status                    all studies of results.db\n"
       "  grm study status my --json          every cell, with its scores or its failure");
-  status_verb->callback([=, &common, &action] {
-    action = [=, &common] { return study_status(flags->runner.database, flags->file, common); };
-  });
+  set_call(*status_verb, action,
+           [=, &common] { return study_status(flags->runner.database, flags->file, common); });
 
   CLI::App* list_verb = verb->add_subcommand("list", "ready studies that the program carries");
   add_common(*list_verb, common, false);
@@ -183,8 +180,7 @@ void add_study(CLI::App& app, Common& common, Action& action) {
       "Examples:\n"
       "  grm study list\n"
       "  grm study run quick                 one of them");
-  list_verb->callback(
-      [=, &common, &action] { action = [=, &common] { return list_studies(common); }; });
+  set_call(*list_verb, action, [=, &common] { return list_studies(common); });
 
   add_study_work(*verb, common, action);
   add_study_table(*verb, common, action);

@@ -153,9 +153,8 @@ void add_study_table(CLI::App& study_verb, Common& common, Action& action) {
       "  grm study export my --out my.json\n"
       "  grm study export my --format csv --out my.csv\n"
       "  grm study export my --format runs --trials   what a search tried: validation only");
-  export_verb->callback([=, &action] {
-    action = [=] { return deliver(export_text(*export_flags), export_flags->out); };
-  });
+  set_call(*export_verb, action,
+           [=] { return deliver(export_text(*export_flags), export_flags->out); });
 }
 
 }  // namespace grm::cli

@@ -150,8 +150,7 @@ void add_study_work(CLI::App& study_verb, Common& common, Action& action) {
       "  grm study work --db postgresql://host/results\n"
       "  grm study work my --db postgresql://host/results --jobs 4 --out /shared/runs\n"
       "  grm study work --db 'postgresql:///results?host=/run/postgresql' --wait");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return work_on(*flags, common, *wait); }; });
+  set_call(*verb, action, [=, &common] { return work_on(*flags, common, *wait); });
 }
 
 }  // namespace grm::cli

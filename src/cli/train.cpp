@@ -303,8 +303,7 @@ void add_train(CLI::App& app, Common& common, Action& action) {
       "  grm train --config run.toml --resume                  after a kill or Ctrl-C\n"
       "  grm train --processes 4 --set train.shards=4          see docs/cluster.md; the same bits\n"
       "  torchrun --nproc-per-node 4 --no-python grm train --set train.shards=4");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return train_together(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return train_together(*flags, common); });
 }
 
 }  // namespace grm::cli

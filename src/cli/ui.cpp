@@ -78,8 +78,7 @@ void add_ui(CLI::App& app, Common& common, Action& action) {
       "  grm ui\n"
       "  grm ui runs --port 8090 --no-browser\n"
       "  grm ui runs --write");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return studio(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return studio(*flags, common); });
 }
 
 }  // namespace grm::cli

@@ -113,8 +113,7 @@ void add_watch(CLI::App& app, Common& common, Action& action) {
       "  grm watch RUN --data new-months\n"
       "  grm watch RUN1 RUN2 RUN3 --data new-months --json\n"
       "  grm watch RUN --data new-months > drift.txt || mail -s drift me < drift.txt");
-  verb->callback(
-      [=, &common, &action] { action = [=, &common] { return watch_data(*flags, common); }; });
+  set_call(*verb, action, [=, &common] { return watch_data(*flags, common); });
 }
 
 }  // namespace grm::cli

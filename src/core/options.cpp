@@ -115,66 +115,71 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void OptionList::push(Option option) {
+Option& OptionList::push(Option option) {
   option.default_value = option.get();
-  options_.push_back(std::move(option));
+  return options_.emplace_back(std::move(option));
 }
 
-void OptionList::add(const std::string& key, int64_t& value, Range range, const std::string& help) {
-  push({key, "int", help, "", range_text(range), [&value] { return fmt::format("{}", value); },
-        [&value, range](const std::string& text) {
-          const int64_t parsed = parse_int(text);
-          check_range(static_cast<double>(parsed), range, text);
-          value = parsed;
-        }});
+Option& OptionList::add(const std::string& key, int64_t& value, Range range,
+                        const std::string& help) {
+  return push({key, "int", help, "", range_text(range),
+               [&value] { return fmt::format("{}", value); },
+               [&value, range](const std::string& text) {
+                 const int64_t parsed = parse_int(text);
+                 check_range(static_cast<double>(parsed), range, text);
+                 value = parsed;
+               }});
 }
 
-void OptionList::add(const std::string& key, double& value, Range range, const std::string& help) {
-  push({key, "number", help, "", range_text(range), [&value] { return fmt::format("{}", value); },
-        [&value, range](const std::string& text) {
-          const double parsed = parse_number(text);
-          check_range(parsed, range, text);
-          value = parsed;
-        }});
+Option& OptionList::add(const std::string& key, double& value, Range range,
+                        const std::string& help) {
+  return push({key, "number", help, "", range_text(range),
+               [&value] { return fmt::format("{}", value); },
+               [&value, range](const std::string& text) {
+                 const double parsed = parse_number(text);
+                 check_range(parsed, range, text);
+                 value = parsed;
+               }});
 }
 
-void OptionList::add(const std::string& key, bool& value, const std::string& help) {
-  push({key, "bool", help, "", "", [&value] { return std::string(value ? "true" : "false"); },
-        [&value](const std::string& text) { value = parse_bool(text); }});
+Option& OptionList::add(const std::string& key, bool& value, const std::string& help) {
+  return push({key, "bool", help, "", "",
+               [&value] { return std::string(value ? "true" : "false"); },
+               [&value](const std::string& text) { value = parse_bool(text); }});
 }
 
-void OptionList::add(const std::string& key, std::string& value, const std::string& help) {
-  push({key, "text", help, "", "", [&value] { return toml_string(value); },
-        [&value](const std::string& text) { value = unquote(text); }});
+Option& OptionList::add(const std::string& key, std::string& value, const std::string& help) {
+  return push({key, "text", help, "", "", [&value] { return toml_string(value); },
+               [&value](const std::string& text) { value = unquote(text); }});
 }
 
-void OptionList::add(const std::string& key, std::vector<int64_t>& value, Range range,
-                     const std::string& help) {
-  push({key, "ints", help, "", range_text(range),
-        [&value] { return fmt::format("[{}]", fmt::join(value, ", ")); },
-        [&value, range](const std::string& text) {
-          const std::vector<int64_t> parsed = parse_ints(text);
-          for (const int64_t x : parsed) {
-            check_range(static_cast<double>(x), range, std::to_string(x));
-          }
-          value = parsed;
-        }});
+Option& OptionList::add(const std::string& key, std::vector<int64_t>& value, Range range,
+                        const std::string& help) {
+  return push({key, "ints", help, "", range_text(range),
+               [&value] { return fmt::format("[{}]", fmt::join(value, ", ")); },
+               [&value, range](const std::string& text) {
+                 const std::vector<int64_t> parsed = parse_ints(text);
+                 for (const int64_t x : parsed) {
+                   check_range(static_cast<double>(x), range, std::to_string(x));
+                 }
+                 value = parsed;
+               }});
 }
 
-void OptionList::add_choice(const std::string& key, const Words& words, const std::string& help,
-                            const std::function<std::string()>& get,
-                            const std::function<void(size_t)>& set) {
+Option& OptionList::add_choice(const std::string& key, const Words& words, const std::string& help,
+                               const std::function<std::string()>& get,
+                               const std::function<void(size_t)>& set) {
   const std::string listed = fmt::format("{}", fmt::join(words, " | "));
-  push({key, "choice", help, "", listed, [get] { return toml_string(get()); },
-        [set, words, listed](const std::string& text) {
-          const std::string word = unquote(text);
-          const auto found = std::find(words.begin(), words.end(), word);
-          if (found == words.end()) {
-            fail(ErrorKind::config, "'{}' is not one of {}{}", shown(word), listed,
-                 did_you_mean(word, words));
-          }
-          set(static_cast<size_t>(found - words.begin()));
-        }});
+  return push({key, "choice", help, "", listed, [get] { return toml_string(get()); },
+               [set, words, listed](const std::string& text) {
+                 const std::string word = unquote(text);
+                 const auto found = std::find(words.begin(), words.end(), word);
+                 if (found == words.end()) {
+                   fail(ErrorKind::config, "'{}' is not one of {}{}", shown(word), listed,
+                        did_you_mean(word, words));
+                 }
+                 set(static_cast<size_t>(found - words.begin()));
+               }});
 }
 
 void OptionList::set(const std::string& section, const std::string& key, const std::string& value) {

@@ -167,11 +167,7 @@ class Facebook final : public Dataset {
                 "and metric");
   }
 
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
-    for (const Source& source : sources()) all.push_back(source.files.front().path);
-    return all;
-  }
+  std::vector<std::string> files() const override { return paths_of(sources()); }
 
   Task load(const DataContext& context) const override {
     Task task;

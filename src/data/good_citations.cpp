@@ -77,11 +77,7 @@ class GoodArxiv final : public Dataset {
     list.choice("domain", domain_, "what shifts: the degree, or the year");
     protocol_.declare(list, Level::node);
   }
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
-    for (const SourceFile& file : arxiv_source().files) all.push_back(file.path);
-    return all;
-  }
+  std::vector<std::string> files() const override { return paths_of({arxiv_source()}); }
 
   Task load(const DataContext& context) const override {
     Task task;

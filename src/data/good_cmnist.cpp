@@ -58,11 +58,7 @@ class GoodCmnist final : public Dataset {
     list.choice("domain", domain_, "what has the colour: the digit, or the background");
     protocol_.declare(list, Level::graph);
   }
-  std::vector<std::string> files() const override {
-    std::vector<std::string> names;
-    for (const SourceFile& file : mnist_source().files) names.push_back(file.path);
-    return names;
-  }
+  std::vector<std::string> files() const override { return paths_of({mnist_source()}); }
 
   Task load(const DataContext& context) const override {
     Task task;
@@ -100,10 +96,7 @@ class GoodCmnist final : public Dataset {
     set.x.dense = images.nodes.narrow(1, 0, 1).repeat({1, 3});
     if (!colour.empty()) paint(set, ids, colour);
     set.edges = join_nearest(images.parts, images.nodes);
-    const torch::Tensor truth = edges_on_digit(set.edges->in, images.nodes);
-    Domain domain = make_domain(std::move(set), images.digit);
-    domain.labels.edge_truth = truth;
-    return domain;
+    return digit_domain(std::move(set), images);
   }
 
   void paint(Graph& set, const torch::Tensor& ids, const std::vector<int64_t>& colour) const {

@@ -16,11 +16,7 @@ class GoodSentences final : public Dataset {
       : name_(std::move(name)), files_(std::move(files)), classes_(classes) {}
 
   void declare(OptionList& list) override { protocol_.declare(list, Level::graph); }
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
-    for (const SourceFile& file : sentence_files(files_)) all.push_back(file.path);
-    return all;
-  }
+  std::vector<std::string> files() const override { return paths_of({sentence_source(files_)}); }
 
   Task load(const DataContext& context) const override {
     Task task;
@@ -28,8 +24,7 @@ class GoodSentences final : public Dataset {
     task.level = Level::graph;
     task.classes = classes_;
     task.loss = classes_ == 2 ? LossKind::binary_pair : LossKind::softmax;
-    const Source source =
-        require_sources(context, {{"", Use::all, sentence_files(files_)}}, task).front();
+    const Source source = require_sources(context, {sentence_source(files_)}, task).front();
     const Sentences sentences = read_sentences(context, source);
     good::Streams streams;
     const good::Split split =

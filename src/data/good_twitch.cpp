@@ -17,32 +17,22 @@ const std::vector<std::string> kLanguages = {"DE", "ENGB", "ES", "FR", "PTBR", "
 constexpr good::PlainLaw kPlain = {0.4, 0.7};
 constexpr double kTrainShare = 0.6, kValidationShare = 0.2;
 
+std::vector<Source> language_sources() {
+  std::vector<Source> all;
+  for (const std::string& language : kLanguages) all.push_back(twitch_region(language, Use::all));
+  return all;
+}
+
 class GoodTwitch final : public Dataset {
  public:
   void declare(OptionList& list) override { protocol_.declare(list, Level::node); }
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
-    for (const std::string& language : kLanguages) {
-      for (const SourceFile& file : twitch_region(language, Use::all).files) {
-        all.push_back(file.path);
-      }
-    }
-    return all;
-  }
+  std::vector<std::string> files() const override { return paths_of(language_sources()); }
 
   Task load(const DataContext& context) const override {
-    Task task;
-    task.name = "good-twitch";
-    task.classes = 2;
-    task.loss = LossKind::binary_pair;
-    task.metric = MetricKind::roc_auc;
-    std::vector<Source> sources;
-    for (const std::string& language : kLanguages) {
-      sources.push_back(twitch_region(language, Use::all));
-    }
+    Task task = twitch_task("good-twitch");
     std::vector<Domain> regions;
     std::vector<int64_t> language;
-    for (const Source& source : require_sources(context, sources, task)) {
+    for (const Source& source : require_sources(context, language_sources(), task)) {
       const auto number = static_cast<int64_t>(regions.size());
       regions.push_back(cached_twitch_region(context, source, task.hashes));
       language.insert(language.end(), static_cast<size_t>(regions.back().graph.nodes()), number);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/sources.h"
 #include "grm/data/dataset.h"
 #include "grm/data/task.h"
 #include "grm/graph/batch.h"
@@ -39,6 +40,12 @@ Graph pick_set(const Graph& set, const torch::Tensor& ids, const std::string& na
 /// The value below which a share of the sorted numbers lies, interpolated between neighbours.
 double quantile_of(const std::vector<double>& sorted, double share);
 
+/// A file that lists the graphs of one role.
+struct SplitFile {
+  Role role;
+  Use use;
+  const char* path;
+};
 /// Graph numbers of a split file, one a line. `taken` has an entry for every graph of the set;
 /// those of this split are marked in it. Error(data) names the line of a number that is outside the
 /// set, or that came before here or in another split.

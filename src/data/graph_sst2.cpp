@@ -75,19 +75,14 @@ class GraphSst2 final : public Dataset {
                 "dir: from large to small sentences; percentile (CIGA, GALA): from small to large");
   }
 
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
-    for (const SourceFile& file : sentence_files("SST2")) all.push_back(file.path);
-    return all;
-  }
+  std::vector<std::string> files() const override { return paths_of({sentence_source("SST2")}); }
 
   Task load(const DataContext& context) const override {
     Task task;
     task.name = "graph-sst2";
     task.level = Level::graph;
     task.classes = 2;
-    const Source source =
-        require_sources(context, {{"", Use::all, sentence_files("SST2")}}, task).front();
+    const Source source = require_sources(context, {sentence_source("SST2")}, task).front();
     const Sentences sentences = read_sentences(context, source);
     const SentenceSplit split = split_ == SstSplit::dir
                                     ? split_dir(sentences.nodes, sentences.edges)

@@ -58,10 +58,7 @@ Domain pack(const DigitSuperpixels& all, const torch::Tensor& ids, const std::st
   const torch::Tensor v = picked.nodes.narrow(1, 0, 1);
   set.x.dense = torch::cat({v, v, v, picked.nodes.narrow(1, 1, 2)}, 1);  // [N, 5]
   join_near(set, picked.nodes);
-  const torch::Tensor truth = edges_on_digit(set.edges->in, picked.nodes);
-  Domain domain = make_domain(std::move(set), picked.digit);
-  domain.labels.edge_truth = truth;
-  return domain;
+  return digit_domain(std::move(set), picked);
 }
 
 class Mnist75sp final : public Dataset {
@@ -75,11 +72,7 @@ class Mnist75sp final : public Dataset {
     list.add("dataset_seed", dataset_seed_, {0},
              "seed of the split into training and validation and of the noise");
   }
-  std::vector<std::string> files() const override {
-    std::vector<std::string> names;
-    for (const SourceFile& file : mnist_source().files) names.push_back(file.path);
-    return names;
-  }
+  std::vector<std::string> files() const override { return paths_of({mnist_source()}); }
 
   Task load(const DataContext& context) const override {
     Task task;

@@ -166,15 +166,18 @@ AdjacencyPtr join_graphs(const torch::Tensor& parts,
   return with_transpose(std::move(in));
 }
 
-torch::Tensor edges_on_digit(const Csr& in, const torch::Tensor& nodes) {
+Domain digit_domain(Graph set, const DigitSuperpixels& images) {
+  const Csr& in = set.edges->in;
   const torch::Tensor truth = torch::empty({in.nnz()}, torch::kUInt8);
-  const float* node = nodes.data_ptr<float>();
+  const float* node = images.nodes.data_ptr<float>();
   for (int64_t i = 0; i < in.rows; ++i) {
     for (int64_t e = in.offset()[i]; e < in.offset()[i + 1]; ++e) {
       truth.data_ptr<uint8_t>()[e] = node[3 * i] > 0 && node[3 * int64_t{in.index()[e]}] > 0;
     }
   }
-  return truth;
+  Domain domain = make_domain(std::move(set), images.digit);
+  domain.labels.edge_truth = truth;
+  return domain;
 }
 
 }  // namespace grm

@@ -34,7 +34,7 @@ using JoinPair = std::function<void(int64_t target, int64_t source)>;
 AdjacencyPtr join_graphs(const torch::Tensor& parts,
                          const std::function<void(int64_t graph, const JoinPair& join)>& each);
 
-/// [nnz] uint8: edges with both ends on the digit.
-torch::Tensor edges_on_digit(const Csr& in, const torch::Tensor& nodes);
+/// The graphs `set` made of these images, with their digits; true edges have both ends on the digit.
+Domain digit_domain(Graph set, const DigitSuperpixels& images);
 
 }  // namespace grm

@@ -12,11 +12,6 @@
 namespace grm {
 namespace {
 
-struct SplitFile {
-  Role role;
-  Use use;
-  const char* path;
-};
 constexpr std::array<SplitFile, 3> kSplits = {
     {{Role::train, Use::training, "molhiv/split/scaffold/train.csv.gz"},
      {Role::validation, Use::validation, "molhiv/split/scaffold/valid.csv.gz"},

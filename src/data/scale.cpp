@@ -31,7 +31,8 @@ class Scale final : public Dataset {
     list.add("features", features_, {1, 1e5}, "number of feature columns, dense");
     list.add("classes", classes_, {2, 50}, "number of classes");
     list.add("dataset_seed", dataset_seed_, {0, 9e15}, "seed of the data");
-    list.add("labelled", labelled_, {1e-9, 1}, "share of the training nodes whose label counts");
+    list.add("labelled", labelled_, {1e-9, 1}, "share of the training nodes whose label counts")
+        .came_later();
   }
 
   Task load(const DataContext& /*context*/) const override {

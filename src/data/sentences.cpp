@@ -99,14 +99,14 @@ torch::Tensor read_token_vectors(const std::string& path, int64_t nodes) {
 
 }  // namespace
 
-std::vector<SourceFile> sentence_files(const std::string& name) {
-  std::vector<SourceFile> files;
+Source sentence_source(const std::string& name) {
+  Source source;
   for (const char* rest :
        {"node_indicator.txt", "graph_labels.txt", "edge_index.txt", "node_features.pkl"}) {
-    files.push_back({"Graph_" + name + "/raw/Graph_" + name + "_" + rest,
-                     "Graph-" + name + "/raw/Graph-" + name + "_" + rest});
+    source.files.push_back({"Graph_" + name + "/raw/Graph_" + name + "_" + rest,
+                            "Graph-" + name + "/raw/Graph-" + name + "_" + rest});
   }
-  return files;
+  return source;
 }
 
 Sentences read_sentences(const DataContext& context, const Source& source) {

@@ -16,7 +16,7 @@ struct Sentences {
 };
 
 /// The four files of Graph-<name> ("SST2", "Twitter"), under either way of writing it.
-std::vector<SourceFile> sentence_files(const std::string& name);
+Source sentence_source(const std::string& name);
 /// Of a source whose files were found.
 Sentences read_sentences(const DataContext& context, const Source& source);
 /// The sentences `ids` in this order; those with a label below 0 do not count.

@@ -106,6 +106,14 @@ std::vector<std::string> files_in(const std::string& folder, const std::string& 
   return files;
 }
 
+std::vector<std::string> paths_of(const std::vector<Source>& sources) {
+  std::vector<std::string> paths;
+  for (const Source& source : sources) {
+    for (const SourceFile& file : source.files) paths.push_back(file.path);
+  }
+  return paths;
+}
+
 std::vector<Source> require_sources(const DataContext& context, const std::vector<Source>& sources,
                                     Task& task) {
   if (context.root.empty()) {

@@ -28,6 +28,9 @@ struct Source {
   std::vector<SourceFile> files;
 };
 
+/// All files that they name.
+std::vector<std::string> paths_of(const std::vector<Source>& sources);
+
 /// The sources whose files all exist, each with the names found; their hashes go to task.hashes. If
 /// some are missing and may not be left out, Error(data) lists the paths looked for, where they are
 /// published, and which test domains can run without them. Left-out ones go to task.missing/notes.

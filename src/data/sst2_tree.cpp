@@ -17,12 +17,7 @@ constexpr int64_t kSst2Width = 100;
 constexpr char kTrees[] = "sst2-tree/sst2graph.bin";
 constexpr char kVectors[] = "sst2-tree/glove100.bin";
 
-struct Sst2SplitFile {
-  Role role;
-  Use use;
-  const char* path;
-};
-constexpr std::array<Sst2SplitFile, 3> kSst2Splits = {
+constexpr std::array<SplitFile, 3> kSst2Splits = {
     {{Role::train, Use::training, "sst2-tree/split_train.txt"},
      {Role::validation, Use::validation, "sst2-tree/split_valid.txt"},
      {Role::test, Use::test, "sst2-tree/split_test.txt"}}};
@@ -43,7 +38,7 @@ class Sst2Tree final : public Dataset {
  public:
   std::vector<std::string> files() const override {
     std::vector<std::string> all = {kTrees, kVectors};
-    for (const Sst2SplitFile& split : kSst2Splits) all.push_back(split.path);
+    for (const SplitFile& split : kSst2Splits) all.push_back(split.path);
     return all;
   }
 
@@ -60,7 +55,7 @@ class Sst2Tree final : public Dataset {
         io::read_float_table(full_path(context, kVectors), trees.vocabulary, kSst2Width);
     const Graph all = tree_edges(trees);
     std::vector<bool> taken(static_cast<size_t>(all.items()), false);
-    for (const Sst2SplitFile& split : kSst2Splits) {
+    for (const SplitFile& split : kSst2Splits) {
       const torch::Tensor ids = read_split(full_path(context, split.path), taken);
       const GraphBatch batch = pick_graphs(all, ids);
       Graph set = as_set(batch, to_string(split.role));

@@ -17,26 +17,19 @@ constexpr Region kRegions[] = {{"DE", Use::training}, {"ENGB", Use::validation},
                                {"FR", Use::test},     {"PTBR", Use::test},       {"RU", Use::test},
                                {"TW", Use::test}};
 
+std::vector<Source> sources() {
+  std::vector<Source> all;
+  for (const Region& region : kRegions) all.push_back(twitch_region(region.name, region.use));
+  return all;
+}
+
 class Twitch final : public Dataset {
  public:
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
-    for (const Region& region : kRegions) {
-      for (const SourceFile& file : twitch_region(region.name, region.use).files)
-        all.push_back(file.path);
-    }
-    return all;
-  }
+  std::vector<std::string> files() const override { return paths_of(sources()); }
 
   Task load(const DataContext& context) const override {
-    Task task;
-    task.name = "twitch";
-    task.classes = 2;
-    task.loss = LossKind::binary_pair;
-    task.metric = MetricKind::roc_auc;
-    std::vector<Source> sources;
-    for (const Region& region : kRegions) sources.push_back(twitch_region(region.name, region.use));
-    for (const Source& source : require_sources(context, sources, task)) {
+    Task task = twitch_task("twitch");
+    for (const Source& source : require_sources(context, sources(), task)) {
       add_domain(task, source.use, cached_twitch_region(context, source, task.hashes));
     }
     return task;

@@ -85,6 +85,15 @@ std::string twitch_file(const std::string& region, const std::string& part) {
   return "twitch/" + region + "/musae_" + region + "_" + part;
 }
 
+Task twitch_task(const std::string& name) {
+  Task task;
+  task.name = name;
+  task.classes = 2;
+  task.loss = LossKind::binary_pair;
+  task.metric = MetricKind::roc_auc;
+  return task;
+}
+
 Source twitch_region(const std::string& region, Use use) {
   return {region,
           use,

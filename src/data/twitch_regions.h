@@ -10,6 +10,8 @@ namespace grm {
 
 /// One region of the Twitch graphs: musae_X_target.csv, musae_X_edges.csv, musae_X_features.json.
 Source twitch_region(const std::string& region, Use use);
+/// What both datasets of these graphs ask.
+Task twitch_task(const std::string& name);
 /// "twitch/DE/musae_DE_" + part.
 std::string twitch_file(const std::string& region, const std::string& part);
 

@@ -1,16 +1,13 @@
 #include "io/csv.h"
 
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 
 #include "grm/core/error.h"
+#include "io/gz_file.h"
 
 namespace grm::io {
 namespace {
@@ -25,16 +22,10 @@ constexpr size_t kChunk = size_t{1} << 16;
 constexpr int64_t kAnyUnpacked = int64_t{64} << 20;
 constexpr int64_t kMostUnpacked = 200;
 
-// Physical lines of a plain or gzipped file. zlib's gz functions read both.
+// Physical lines of a plain or gzipped file.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path) : path_(path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-      fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
-    }
-    file_.reset(gzopen(path.c_str(), "rb"));
-    if (!file_) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
+  explicit LineReader(const std::string& path) : path_(path), file_(open_gz(path)) {
     gzbuffer(file_.get(), 1 << 17);
   }
 
@@ -105,7 +96,7 @@ class LineReader {
   }
 
   const std::string& path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_{nullptr, gzclose};
+  GzFile file_;
   std::vector<char> buffer_ = std::vector<char>(kChunk);
   size_t begin_ = 0;
   size_t end_ = 0;

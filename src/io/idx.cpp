@@ -1,15 +1,11 @@
 #include "io/idx.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 #include <vector>
 
 #include "grm/core/error.h"
+#include "io/gz_file.h"
 
 namespace grm::io {
 namespace {
@@ -18,17 +14,10 @@ constexpr size_t kIdxChunk = size_t{1} << 20;
 constexpr int64_t kMostBytes = int64_t{1} << 32;  // more is a broken header, not data
 constexpr int kUnsignedByte = 8;                  // the format's number for this type
 
-// The bytes of a plain or gzipped file. zlib's gz functions read both.
+// The bytes of a plain or gzipped file.
 class ByteReader {
  public:
-  explicit ByteReader(const std::string& path) : path_(path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-      fail(ErrorKind::io, "{}: is a folder, a file is needed", path);
-    }
-    file_.reset(gzopen(path.c_str(), "rb"));
-    if (!file_) fail(ErrorKind::io, "{}: cannot be opened: {}", path, std::strerror(errno));
-  }
+  explicit ByteReader(const std::string& path) : path_(path), file_(open_gz(path)) {}
 
   // The next bytes, fewer than `count` at the end of the file only. Memory grows with what comes,
   // not with what a header promises.
@@ -59,7 +48,7 @@ class ByteReader {
   }
 
   const std::string& path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_{nullptr, gzclose};
+  GzFile file_;
 };
 
 int64_t big_endian(const uint8_t* byte) {

@@ -7,7 +7,7 @@
 
 #include "grm/methods/method.h"
 #include "methods/backbone_cost.h"
-#include "nn/backbone.h"
+#include "methods/backbone_method.h"
 
 namespace grm {
 
@@ -37,6 +37,22 @@ struct DomainOptions {
   Held held(const nn::BackboneOptions& backbone, const RunShape& run) const;
   /// Smaller editors and fewer views, in the order of all savings.
   std::vector<Saving> savings() const;
+};
+
+/// The options of a method on one backbone that wants several domains.
+struct ByDomainsOptions : MethodOptions {
+  nn::BackboneOptions backbone;
+  OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
+  DomainOptions domains;
+
+  std::optional<MemoryUses> memory(const RunShape& run) const {
+    return backbone_memory(backbone, on_samples(run, nn::hops(backbone)),
+                           domains.held(backbone, run), "editors");
+  }
+  std::vector<Saving> savings(const RunShape& /*run*/) const {
+    return backbone_savings(backbone, domains.savings());
+  }
+  bool takes_batches() const { return nn::hops(backbone).has_value(); }
 };
 
 /// Training domains from a TrainView (specification of the node baselines, section 0):

@@ -51,11 +51,8 @@ torch::Tensor update_group_weights(const torch::Tensor& log_q, const torch::Tens
 
 namespace {
 
-struct DrnnOptions : MethodOptions {
-  nn::BackboneOptions backbone;
-  OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
+struct DrnnOptions : ByDomainsOptions {
   double eta = 0.01;
-  DomainOptions domains;
 
   void declare(OptionList& list) {
     backbone.declare(list);
@@ -63,17 +60,9 @@ struct DrnnOptions : MethodOptions {
     list.add("eta", eta, {0, 1e6}, "step size of the domain weights; 0 keeps them equal");
     domains.declare(list);
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
-    return backbone_memory(backbone, on_samples(run, nn::hops(backbone)),
-                           domains.held(backbone, run), "editors");
-  }
   std::optional<WorkCount> work(const RunShape& run) const {
     return backbone_work(backbone, run, domains.copies(run.training.size()));
   }
-  std::vector<Saving> savings(const RunShape& /*run*/) const {
-    return backbone_savings(backbone, domains.savings());
-  }
-  bool takes_batches() const { return nn::hops(backbone).has_value(); }
 };
 
 class Drnn final : public BackboneMethod {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-// The pieces of LiSA that its equations name. The method itself is in src/methods/lisa.cpp.
+// The pieces of LiSA that its equations name (lisa_terms.cpp). The method itself is in lisa.cpp.
 namespace grm::lisa {
 
 /// p_e = sigmoid(clamp(b_e, -10, 10)).   b: [E]

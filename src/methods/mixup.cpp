@@ -39,7 +39,8 @@ struct MixupOptions : MethodOptions {
     list.add("dropout", net.dropout, {0, 0.99}, "dropout after each layer");
     list.add("batch_norm", net.batch_norm, "batch norm in each layer");
     list.add("input_dropout", net.input_dropout, {0, 0.99},
-             "share of the input features dropped while training");
+             "share of the input features dropped while training")
+        .came_later();
     optimiser.declare(list);
     list.add("alpha", alpha, {0, 1000}, "of Beta(alpha, alpha), the share of a node; 0: no mixing");
   }

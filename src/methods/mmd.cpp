@@ -109,13 +109,10 @@ struct KernelSum : torch::autograd::Function<KernelSum> {
 enum class CeNodes { all, support };
 GRM_WORDS(CeNodes, "all", "support")
 
-struct MmdOptions : MethodOptions {
-  nn::BackboneOptions backbone;
-  OptimiserOptions optimiser{Optimiser::adam, 1e-4, 0.0};
+struct MmdOptions : ByDomainsOptions {
   double gamma = 1.0;
   int64_t support = 50;
   CeNodes ce_nodes = CeNodes::all;
-  DomainOptions domains;
 
   void declare(OptionList& list) {
     backbone.declare(list);
@@ -127,10 +124,6 @@ struct MmdOptions : MethodOptions {
                 "nodes of the classification loss: all labelled ones, or those of the discrepancy");
     domains.declare(list);
   }
-  std::optional<MemoryUses> memory(const RunShape& run) const {
-    return backbone_memory(backbone, on_samples(run, nn::hops(backbone)),
-                           domains.held(backbone, run), "editors");
-  }
   std::optional<WorkCount> work(const RunShape& run) const {
     const double copies = domains.copies(run.training.size());
     WorkCount all = backbone_work(backbone, run, copies);
@@ -138,10 +131,6 @@ struct MmdOptions : MethodOptions {
     all.product("discrepancy", rows, static_cast<double>(backbone.hidden), rows, 3);
     return all;
   }
-  std::vector<Saving> savings(const RunShape& /*run*/) const {
-    return backbone_savings(backbone, domains.savings());
-  }
-  bool takes_batches() const { return nn::hops(backbone).has_value(); }
 };
 
 class Mmd final : public BackboneMethod {

@@ -29,7 +29,8 @@ void BackboneOptions::declare(OptionList& list) {
   list.add("weight_last_layer", weight_last_layer,
            "Whether masks of edges (lisa) reach the last layer as well (gcn, sage, gin).");
   list.add("input_dropout", input_dropout, {0, 0.99},
-           "Share of the input features dropped while training.");
+           "Share of the input features dropped while training.")
+      .came_later();
 }
 
 BackboneInput input_of(const Graph& graph) {

@@ -107,7 +107,20 @@ void GraphEncoderOptions::declare(OptionList& list) {
   list.add("relu_last", relu_last, "Whether a ReLU follows the last layer as well.");
   list.add("embed", embed, "Whether a linear map of the features comes before the layers.");
   list.add("input_dropout", input_dropout, {0, 0.99},
-           "Share of the input features dropped while training.");
+           "Share of the input features dropped while training.")
+      .came_later();
+}
+
+GraphEncoderOptions GraphEncoderOptions::inner(int64_t inner_layers, int64_t inner_hidden,
+                                               bool normalised, bool embedded) const {
+  GraphEncoderOptions o = *this;
+  o.layers = inner_layers;
+  o.hidden = inner_hidden;
+  o.batch_norm = normalised;
+  o.embed = embedded;
+  o.dropout = 0.0;
+  o.relu_last = false;
+  return o;
 }
 
 std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,

@@ -50,6 +50,9 @@ struct GraphEncoderOptions {
   bool embed = true;  // a linear map (of sparse one-hot columns: an atom encoder) before the layers
   double input_dropout = 0.0;  // of raw features, not of rows that another network made
   void declare(OptionList& list);
+  /// The same kind of layers, with or without virtual node, for rows that another network reads.
+  GraphEncoderOptions inner(int64_t inner_layers, int64_t inner_hidden, bool normalised,
+                            bool embedded) const;
 };
 
 /// Message passing over a batch: [embedding] then layers of (conv, batch norm, ReLU, dropout).

@@ -68,7 +68,8 @@ void ReadoutOptions::declare(OptionList& list) {
               "how node rows become one row per graph; weighted: by a learned gate of each node");
   list.choice("pool", pool,
               "what is pooled: node rows, which the head then reads, or the head's logits of every "
-              "node");
+              "node")
+      .came_later();
 }
 
 GraphReadout::GraphReadout(ParameterSet& set, const std::string& name,

@@ -6,10 +6,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 struct AddBias : torch::autograd::Function<AddBias> {
   static Tensor forward(AutogradContext*, const Tensor& x, const Tensor& bias) { return x + bias; }
 

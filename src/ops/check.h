@@ -15,6 +15,10 @@
 // in saved state.
 namespace grm::ops {
 
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
 /// "[3, 4] Float"
 std::string describe(const torch::Tensor& t);
 

@@ -4,10 +4,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 // Without weights there are no numbers that say where the result should live: it lives with the
 // pattern.
 torch::TensorOptions ones_options(const Adjacency& a) {

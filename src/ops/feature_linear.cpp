@@ -5,10 +5,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 // row @ w as a sparse product: pattern row p holds the positions of piece p.
 Tensor row_times(const Tensor& row, const Tensor& w) {
   if (w.is_cuda()) return torch::mm(row.unsqueeze(0), w);

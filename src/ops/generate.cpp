@@ -5,10 +5,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 Tensor logit_gradient(AutogradContext* context, const Tensor& de, const Tensor& dkl) {
   const Tensor s = context->get_saved_variables()[0];
   if (!de.defined() && !dkl.defined()) return Tensor();

@@ -10,10 +10,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 /// What a call is asked for besides its tensors.
 struct Wanted {
   bool product = false, kl = false;

@@ -7,10 +7,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 constexpr double kTiny = 1e-12;  // the distance of equal points has a gradient, 0
 
 kernels::LogSigma rule_of(double shift) {

@@ -4,10 +4,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 struct Spmm : torch::autograd::Function<Spmm> {
   // w: [nnz], or empty for all ones. Inputs by edge of the autograd graph: 0 w, 1 x.
   static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& w,

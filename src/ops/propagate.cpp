@@ -7,10 +7,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 struct Propagate : torch::autograd::Function<Propagate> {
   // w: [nnz], or empty for all ones. Inputs by edge of the autograd graph: 0 w, 1 x, 2 bias.
   static Tensor forward(AutogradContext* context, const AdjacencyPtr& a, const Tensor& w,

@@ -5,10 +5,6 @@
 namespace grm::ops {
 namespace {
 
-using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 std::vector<int64_t> with_rows(int64_t rows, const Tensor& like) {
   std::vector<int64_t> sizes = like.sizes().vec();
   sizes[0] = rows;

@@ -26,14 +26,10 @@ Rows rows_of(const torch::Tensor& logits, const torch::Tensor& y) {
 }
 
 Rows rows_of(const std::vector<GroupLogits>& groups) {
-  std::vector<torch::Tensor> logits, y;
-  for (const GroupLogits& group : groups) {
-    logits.push_back(group.logits.detach().cpu());
-    y.push_back(group.y);
-  }
   // Probabilities of several tasks and numbers have no reliability of one class.
-  if (groups.empty() || y.front().dim() != 1) return {};
-  return rows_of(torch::cat(logits), torch::cat(y));
+  if (groups.empty() || groups.front().y.dim() != 1) return {};
+  const GroupLogits all = joined_groups(groups);
+  return rows_of(all.logits, all.y);
 }
 
 // First and second derivative of the cross-entropy by b = 1 / temperature, at b. It is convex in b.

@@ -13,65 +13,6 @@
 #include "methods/good_settings.h"
 
 namespace grm {
-
-void TrainOptions::declare(OptionList& list) {
-  list.add("epochs", epochs, {1, 1e7}, "training epochs");
-  list.add("eval_every", eval_every, {1, 1e7},
-           "epochs between evaluations; the last epoch is always evaluated");
-  list.add("patience", patience, {0, 1e7},
-           "evaluations that the rule of early stopping looks back; 0: never stop early");
-  list.choice("stop", stop,
-              "stop when the best validation score is `patience` evaluations old, or when the "
-              "latest is below the mean of the `patience` before it (LiSA)");
-  list.add("warm_up", warm_up, {0, 1e7}, "below_mean: epochs before it may stop a run");
-  list.add("milestone", milestone, {0, 1e7},
-           "epochs after which learning rates are a tenth of what they were; 0: never");
-  list.choice("test", test,
-              "when test domains are scored: once the model is chosen, at every evaluation (for "
-              "the oracle rule), or not at all (tuning)");
-  list.choice("selection", selection,
-              "which epoch's model is kept and reported: best validation, the last, or best test "
-              "(an upper bound, not a result; needs test = every)");
-  list.choice(
-      "validate_on", validate_on,
-      "what validation looks at: what the dataset gives, or a tenth of the training graphs, "
-      "the largest ones (of all, or of each class), which leave training");
-  list.choice("average", average,
-              "weights that are evaluated, chosen and saved: those of an epoch, or an exponential "
-              "(ema) or equal (swa) average over epochs, running statistics included");
-  list.add("average_decay", average_decay, {0, 1}, "ema: share of the old average in an epoch");
-  list.add("average_start", average_start, {0, 1e7}, "epochs before the first that is averaged");
-  list.add("calibrate", calibrate,
-           "fit a temperature on validation when the model is chosen, so that its probabilities "
-           "mean what they say; it changes no class and no score");
-  list.add("class_weights", class_weights,
-           "what items of each class count in the loss: none (all the same), balanced (classes "
-           "alike), names as in fraud=5, or a number for each class as in 1,5");
-  list.add("focal", focal, {0, 10},
-           "gamma of the focal loss: an item counts (1 - p)^gamma, p the probability of its label; "
-           "0: plain loss");
-  list.add("shards", shards, {1, 100000},
-           "parts into which a batch is cut: each is computed alone and gradients are summed in "
-           "their order, so that as many processes as divide it train to the same bits");
-  list.add("batch", batch, {0, 1e9},
-           "node level: target nodes of each training domain in a step, on a sample of their "
-           "neighbourhood, for graphs that are too large to train on as a whole; 0: whole graphs");
-  list.add(
-      "fanout", fanout, {0, 1e6},
-      "neighbours drawn for a node of a sample, by hop from the targets on, as in [15, 10]; 0, "
-      "or an empty list: all of them");
-  list.add("seeds", seeds, {1, 100000}, "independent runs");
-  list.add("first_seed", first_seed, {0, 9e15}, "seed of the first run; the others count up");
-  list.add("checkpoint_seconds", checkpoint_seconds, {0, 1e9},
-           "seconds between checkpoints; they never change a result");
-  list.choice("log", log,
-              "what a run writes beside metrics.jsonl: metrics.csv, event files for TensorBoard, "
-              "or both; it changes no result");
-  list.add("device", device,
-           "where to compute: cpu, cuda, cuda:1 (a number) or auto, the first GPU if there is one; "
-           "the flag --device goes over it");
-}
-
 namespace {
 
 enum class Section { dataset, method, train };
@@ -83,50 +24,21 @@ Section section_named(const std::string& word) {
        did_you_mean(word, words_of(Section{})));
 }
 
-// Options that came after the first runs were recorded. Those of a line are left out where all of
-// them have their defaults: runs of programs that did not know them keep their text. "grm.x" is an
-// option of that method alone, "train.x" one of the training loop, "scale.x" one of that
-// dataset.
-const std::vector<std::vector<std::string>>& later_options() {
-  static const std::vector<std::vector<std::string>> groups = {
-      {"input_dropout"},
-      {"pool"},
-      {"grm.pooling"},
-      {"grm.batch_norm"},
-      {"presence", "presence_weight", "presence_prior", "presence_warm_up"},
-      {"validate_on"},
-      {"average", "average_decay", "average_start"},
-      {"class_weights"},
-      {"focal"},
-      {"shards"},
-      {"train.batch", "train.fanout"},
-      {"milestone"},
-      {"scale.labelled"}};
-  return groups;
-}
-
-// The keys of a list that its owner's text leaves out.
-std::set<std::string> untouched_later_options(const OptionList& list, const std::string& owner) {
-  std::set<std::string> out;
-  for (const std::vector<std::string>& group : later_options()) {
-    std::set<std::string> members;
-    bool touched = false;
-    for (const Option& o : list.options()) {
-      const bool member = std::count(group.begin(), group.end(), o.key) > 0 ||
-                          std::count(group.begin(), group.end(), owner + "." + o.key) > 0;
-      if (!member) continue;
-      members.insert(o.key);
-      touched = touched || o.get() != o.default_value;
-    }
-    if (!touched) out.insert(members.begin(), members.end());
-  }
-  return out;
-}
-
-void append_values(std::string& text, const OptionList& list, const std::set<std::string>& but) {
+// What of a list goes into a section of the text: not `silent` options, and those that came later
+// only where one of their group is used, or moved by the preset, so that absence would mean that.
+std::string values_text(const std::string& section, const OptionList& list,
+                        const std::set<std::string>& preset,
+                        const std::set<std::string>& silent = {}) {
+  std::set<std::string> used;
   for (const Option& o : list.options()) {
-    if (but.count(o.key) == 0) text += fmt::format("{} = {}\n", o.key, o.get());
+    if (!o.is_default() || preset.count(section + "." + o.key) > 0) used.insert(o.later_group);
   }
+  std::string text;
+  for (const Option& o : list.options()) {
+    const bool says = o.later_group.empty() || used.count(o.later_group) > 0;
+    if (says && silent.count(o.key) == 0) text += fmt::format("{} = {}\n", o.key, o.get());
+  }
+  return text;
 }
 
 // The options of GOOD's datasets that say what shifts, and how.
@@ -152,11 +64,17 @@ RunConfig::RunConfig(const std::string& dataset_name, const std::string& method_
   }
   train.declare(train_options_);
   for (const auto& [key, value] : method.train_values()) train_options_.set("train", key, value);
+  for (const Option& o : method.options().options()) {
+    if (!o.is_default()) preset_.insert("method." + o.key);
+  }
+  for (const Option& o : train_options_.options()) {
+    if (!o.is_default()) preset_.insert("train." + o.key);
+  }
   follow_dataset();
 }
 
 RunConfig::RunConfig(const RunConfig& other)
-    : dataset(other.dataset), method(other.method), told_(other.told_) {
+    : dataset(other.dataset), method(other.method), preset_(other.preset_), told_(other.told_) {
   train.declare(train_options_);
   train = other.train;
 }
@@ -165,6 +83,7 @@ RunConfig& RunConfig::operator=(const RunConfig& other) {
   dataset = other.dataset;
   method = other.method;
   train = other.train;
+  preset_ = other.preset_;
   told_ = other.told_;
   return *this;
 }
@@ -200,7 +119,9 @@ void RunConfig::follow_dataset() {
        good_values(method_name(), dataset_name(), domain, shift, method.options())) {
     static const std::string kTrain = "train.";
     const bool of_train = key.rfind(kTrain, 0) == 0;
-    if (told_.count(of_train ? key : "method." + key) > 0) continue;
+    const std::string path = of_train ? key : "method." + key;
+    preset_.insert(path);
+    if (told_.count(path) > 0) continue;
     if (of_train) {
       train_options_.set("train", key.substr(kTrain.size()), value);
     } else {
@@ -210,20 +131,14 @@ void RunConfig::follow_dataset() {
 }
 
 std::string RunConfig::to_toml(int64_t seed) const {
-  std::string text =
-      fmt::format("seed = {}\n\n[dataset]\nname = {}\n", seed, toml_string(dataset_name()));
-  append_values(text, dataset.options(),
-                untouched_later_options(dataset.options(), dataset_name()));
-  text += fmt::format("\n[method]\nname = {}\npreset = {}\n", toml_string(method_name()),
-                      toml_string(method.preset()));
-  append_values(text, method.options(), untouched_later_options(method.options(), method_name()));
-  text += "\n[train]\n";
-  std::set<std::string> silent = untouched_later_options(train_options_, "train");
-  silent.insert({"seeds", "first_seed", "checkpoint_seconds", "log"});
-  if (train.device == TrainOptions{}.device) silent.insert("device");
-  if (train.calibrate) silent.insert("calibrate");
-  append_values(text, train_options_, silent);
-  return text;
+  // These change no result.
+  static const std::set<std::string> silent = {"seeds", "first_seed", "checkpoint_seconds", "log"};
+  return fmt::format(
+      "seed = {}\n\n[dataset]\nname = {}\n{}\n[method]\nname = {}\npreset = {}\n{}\n[train]\n{}",
+      seed, toml_string(dataset_name()), values_text("dataset", dataset.options(), preset_),
+      toml_string(method_name()), toml_string(method.preset()),
+      values_text("method", method.options(), preset_),
+      values_text("train", train_options_, preset_, silent));
 }
 
 namespace {
@@ -292,60 +207,6 @@ RunConfig config_from_toml(const std::string& text, const std::string& origin,
     }
   }
   return config;
-}
-
-namespace {
-
-void append_table(std::string& page, const OptionList& list, const std::string& section) {
-  page += "| key | default | allowed | meaning |\n|---|---|---|---|\n";
-  for (const Option& o : list.options()) {
-    std::string allowed = o.allowed.empty() ? o.type : o.allowed;
-    for (size_t at = 0; (at = allowed.find('|', at)) != std::string::npos; at += 2) {
-      allowed.insert(at, "\\");
-    }
-    page += fmt::format("| `{}.{}` | `{}` | {} | {} |\n", section, o.key, o.default_value, allowed,
-                        o.help);
-  }
-  page += "\n";
-}
-
-}  // namespace
-
-std::string options_reference() {
-  std::string page =
-      "# Options\n\nMade by `grm options --markdown` from the declarations in the source; a test "
-      "compares the two.\nSet an option with `--set section.key=value` or in a TOML file under "
-      "`[section]`.\n\n## Training\n\n";
-  TrainOptions train;
-  OptionList train_list;
-  train.declare(train_list);
-  append_table(page, train_list, "train");
-  page += "# Datasets\n\n";
-  for (const DatasetEntry& entry : datasets()) {
-    page += fmt::format("## {}\n\n{}.\n\n", entry.name, entry.summary);
-    const DatasetChoice choice(entry.name);
-    append_table(page, choice.options(), "dataset");
-  }
-  page += "# Methods\n\n";
-  for (const MethodEntry& entry : methods()) {
-    page += fmt::format("## {}\n\n{}.\n\nPresets (the first is the default):\n\n", entry.name,
-                        entry.summary);
-    for (const Preset& preset : entry.presets) {
-      page += fmt::format("* `{}`: {}", preset.name, preset.summary);
-      for (size_t k = 0; k < preset.values.size(); ++k) {
-        page += fmt::format("{}`{} = {}`", k == 0 ? " (" : ", ", preset.values[k].first,
-                            preset.values[k].second);
-      }
-      page += preset.values.empty() ? "\n" : ")\n";
-    }
-    page += "\n";
-    const std::unique_ptr<MethodRecipe> recipe = entry.make();
-    OptionList list;
-    recipe->declare(list);
-    append_table(page, list, "method");
-  }
-  while (page.size() > 1 && page[page.size() - 2] == '\n') page.pop_back();
-  return page;
 }
 
 }  // namespace grm

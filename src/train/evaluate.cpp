@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "dist/group.h"
 #include "grm/core/error.h"
@@ -87,6 +88,24 @@ double mean_loss(LossKind loss, const std::vector<GroupLogits>& groups) {
     sum += nn::supervised_loss(loss, group.logits.to(torch::kFloat64), group.y).item<double>();
   }
   return groups.empty() ? 0.0 : sum / static_cast<double>(groups.size());
+}
+
+GroupLogits joined_groups(const std::vector<GroupLogits>& groups) {
+  std::vector<torch::Tensor> logits, y;
+  for (const GroupLogits& group : groups) {
+    logits.push_back(group.logits);
+    y.push_back(group.y);
+  }
+  return {"all", torch::cat(logits), torch::cat(y)};
+}
+
+double score_or_nan(MetricKind metric, const GroupLogits& group) {
+  try {
+    return score(metric, group.logits, group.y);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    return std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role,

@@ -27,6 +27,10 @@ struct GroupLogits {
 /// numbers. Processes of a run share the domains, all get all logits.
 std::vector<GroupLogits> group_logits(Method& method, const Task& task, Role role,
                                       const std::shared_ptr<dist::Group>& processes = nullptr);
+/// All of them as one group, named "all".
+GroupLogits joined_groups(const std::vector<GroupLogits>& groups);
+/// Not a number where the metric is undefined, as ROC-AUC is where a group has one class.
+double score_or_nan(MetricKind metric, const GroupLogits& group);
 std::vector<DomainScore> scores_of(MetricKind metric, const std::vector<GroupLogits>& groups);
 
 /// The mean over groups of the mean loss of a group's items, in double.

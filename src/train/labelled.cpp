@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "train/memory_input.h"
+
 namespace grm {
 namespace {
 
@@ -59,6 +61,17 @@ std::vector<GroupLogits> LabelledLogits::groups() const {
     result.push_back({group.name, torch::cat(group.logits), torch::cat(group.y)});
   }
   return result;
+}
+
+LabelledLogits labelled_logits(Model& model, const std::string& data, const DataContext& context) {
+  const std::vector<Asked> asked = data_to_predict(model, data, context);
+  check_memory_to_predict(model, asked);
+  LabelledLogits labelled;
+  predict_pieces(model, asked,
+                 [&](const Domain& domain, const torch::Tensor& items, const Prediction& p) {
+                   labelled.add(domain, items, p.logits);
+                 });
+  return labelled;
 }
 
 }  // namespace grm

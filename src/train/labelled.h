@@ -35,4 +35,7 @@ class LabelledLogits {
   int64_t labelled_ = 0, unlabelled_ = 0;
 };
 
+/// The same of all that `--data` names, if there is memory for it.
+LabelledLogits labelled_logits(Model& model, const std::string& data, const DataContext& context);
+
 }  // namespace grm

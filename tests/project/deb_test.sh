@@ -13,7 +13,9 @@ expect_exit 0 "pack" cpack --config "$build/CPackConfig.cmake" -B "$work/packed"
 deb=$(echo "$work"/packed/grm_*.deb)
 check "one package" test -f "$deb"
 dpkg-deb --field "$deb" > fields
-for name in libopenblas0-pthread libtorch libzip libsqlite3; do
+# Some of them only where the program was built with them.
+linked=$(ldd "$build/grm-engine" | grep -oE '^\s*lib(gloo|pq|cpp-httplib)\b')
+for name in libopenblas0-pthread libtorch libzip libsqlite3 $linked; do
   check "it depends on $name" grep -qE "^Depends:.*\b$name" fields
 done
 check "and recommends what draws pictures" grep -qE '^Recommends:.*gnuplot-nox.*graphviz' fields

@@ -34,6 +34,49 @@ TEST(Config, OptionsThatCameLaterAreWrittenWhereTheyAreUsed) {
   EXPECT_EQ(RunConfig("spmotif", "grm").to_toml(1).find("pooling"), std::string::npos);
 }
 
+// Absence means the default only where the preset leaves it there.
+TEST(Config, WhatAPresetMovesIsWrittenAtItsDefault) {
+  RunConfig config("spmotif", "grm", "nodes");
+  ASSERT_EQ(config.to_toml(1).find("presence = \"none\""), std::string::npos);
+  const RunConfig plain("spmotif", "grm");
+  for (const Option& o : plain.method.options().options()) {
+    if (!o.later_group.empty()) config.set("method." + o.key, o.default_value);
+  }
+  for (const RunConfig& each : {config, RunConfig(config)}) {
+    const std::string text = each.to_toml(1);
+    EXPECT_NE(text.find("presence = \"none\"\npresence_weight = "), std::string::npos);
+    EXPECT_NE(text.find("pooling = \"mean\""), std::string::npos);
+    EXPECT_EQ(text.find("input_dropout"), std::string::npos);
+    EXPECT_EQ(config_from_toml(text, "x").to_toml(1), text);
+  }
+}
+
+// The text of a run that was recorded before most of these options were there.
+TEST(Config, AnOldTextStaysWhatItWas) {
+  const std::string old =
+      "seed = 1000\n\n[dataset]\nname = \"scale\"\nnodes = 10000\nmean_degree = 10\nfeatures = 32\n"
+      "classes = 4\ndataset_seed = 0\nsymmetrise = false\ncentre = \"none\"\n\n[method]\n"
+      "name = \"erm\"\npreset = \"kipf\"\nbackbone = \"gcn\"\nconv = \"kipf\"\nhidden = 128\n"
+      "layers = 2\ndropout = 0\nbatch_norm = true\nheads = 4\nweight_last_layer = false\n"
+      "optimiser = \"adamw\"\nlr = 0.01\nweight_decay = 0.001\nupdate = "
+      "\"mean\"\n\n[train]\nepochs = 200\n"
+      "eval_every = 1\npatience = 0\nstop = \"no_gain\"\nwarm_up = 0\ntest = \"every\"\n"
+      "selection = \"val\"\n";
+  RunConfig config = config_from_toml(old, "config.toml");
+  EXPECT_EQ(config.to_toml(1000), old);
+  for (const OptionList* list : {&config.dataset.options(), &config.method.options()}) {
+    for (const Option& o : list->options()) {
+      EXPECT_TRUE(o.later_group.empty() || o.is_default()) << o.key;
+    }
+  }
+  EXPECT_EQ(config.train.batch, 0);
+  EXPECT_TRUE(config.train.calibrate);
+  config.set("train.batch", "64");
+  EXPECT_NE(config.to_toml(1000).find("batch = 64\nfanout = []\n"), std::string::npos);
+  config.set("dataset.labelled", "0.5");
+  EXPECT_NE(config.to_toml(1000).find("labelled = 0.5\n"), std::string::npos);
+}
+
 std::string message_of(const std::string& toml) {
   try {
     config_from_toml(toml, "file.toml");

@@ -26,6 +26,13 @@ struct Option {
   std::string allowed;               // "0 .. 1" or "sum | kipf"; empty: anything
   std::function<std::string()> get;  // the current value as TOML writes it
   std::function<void(const std::string&)> set;  // throws Error(config) without the key's name
+  std::string later_group = "";  // of an option that came later; "": there from the beginning
+
+  /// Says that runs were recorded before there was this option. A configuration's text leaves it
+  /// out where it and the others of its group have their defaults, which is what absence means;
+  /// so runs of programs that did not know it keep their text. By default it has a group of its own.
+  void came_later(const std::string& group = "") { later_group = group.empty() ? key : group; }
+  bool is_default() const { return get() == default_value; }
 };
 
 /// The options of one dataset, method or trainer. Each owner declares its fields once, with the
@@ -40,23 +47,24 @@ struct Option {
 /// owner declares a list of its own.
 class OptionList {
  public:
-  void add(const std::string& key, int64_t& value, Range range, const std::string& help);
-  void add(const std::string& key, double& value, Range range, const std::string& help);
-  void add(const std::string& key, bool& value, const std::string& help);
-  void add(const std::string& key, std::string& value, const std::string& help);
-  void add(const std::string& key, std::vector<int64_t>& value, Range range,
-           const std::string& help);
+  /// What is returned may be told more at once: list.add(...).came_later().
+  Option& add(const std::string& key, int64_t& value, Range range, const std::string& help);
+  Option& add(const std::string& key, double& value, Range range, const std::string& help);
+  Option& add(const std::string& key, bool& value, const std::string& help);
+  Option& add(const std::string& key, std::string& value, const std::string& help);
+  Option& add(const std::string& key, std::vector<int64_t>& value, Range range,
+              const std::string& help);
   /// A value of an enum that has words (core/words.h): any of them, or those `offered`.
   template <class E>
-  void choice(const std::string& key, E& value, const std::string& help) {
-    choice(key, value, all_values<E>(), help);
+  Option& choice(const std::string& key, E& value, const std::string& help) {
+    return choice(key, value, all_values<E>(), help);
   }
   template <class E>
-  void choice(const std::string& key, E& value, const std::vector<E>& offered,
-              const std::string& help) {
+  Option& choice(const std::string& key, E& value, const std::vector<E>& offered,
+                 const std::string& help) {
     Words words;
     for (const E each : offered) words.push_back(to_string(each));
-    add_choice(
+    return add_choice(
         key, words, help, [&value] { return to_string(value); },
         [&value, offered](size_t k) { value = offered[k]; });
   }
@@ -73,9 +81,10 @@ class OptionList {
   void take_values(const OptionList& other);
 
  private:
-  void add_choice(const std::string& key, const Words& words, const std::string& help,
-                  const std::function<std::string()>& get, const std::function<void(size_t)>& set);
-  void push(Option option);
+  Option& add_choice(const std::string& key, const Words& words, const std::string& help,
+                     const std::function<std::string()>& get,
+                     const std::function<void(size_t)>& set);
+  Option& push(Option option);
   std::vector<Option> options_;
 };
 

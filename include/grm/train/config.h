@@ -85,8 +85,9 @@ class RunConfig {
   // Sets what the preset `good` says for the dataset as it is set now, but for what the caller set.
   void follow_dataset();
 
-  OptionList train_options_;    // of `train`
-  std::set<std::string> told_;  // "section.key" of all that set() was given
+  OptionList train_options_;      // of `train`
+  std::set<std::string> preset_;  // "section.key" of what the preset moves from its default
+  std::set<std::string> told_;    // "section.key" of all that set() was given
 };
 
 /// Reads a configuration file: [dataset] name, [method] name and preset, and option values.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/own/raw_domain.h"
+#include "grm/core/error.h"
 #include "io/npz_archive.h"
 
 namespace grm::own {
@@ -48,8 +49,15 @@ class NpzArrays {
   void problem(const std::string& what, const std::string& fix);
 
  private:
+  // What the archive throws becomes a problem.
   template <class Read>
-  auto checked(Read&& read);  // what the archive throws becomes a problem
+  auto checked(Read&& read) {
+    try {
+      return read();
+    } catch (const Error& error) {
+      problems_.stop(path(), error, "save it again with numpy.savez");
+    }
+  }
   const io::NpzAbout& about(const std::string& name);
   bool fits(const std::string& name, int64_t dimensions);  // a problem if it is there and does not
   bool has_size(const std::string& name, const torch::Tensor& array, int64_t size);

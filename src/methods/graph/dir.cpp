@@ -93,14 +93,8 @@ struct DirOptions : GraphMethodOptions {
   }
 
   nn::GraphEncoderOptions extractor() const {
-    nn::GraphEncoderOptions o = predictor;  // the same kind of layer, with or without virtual node
-    o.layers = extractor_layers;
-    o.hidden = extractor_hidden;
-    o.batch_norm = extractor_batch_norm;
-    o.embed = extractor_embed;
-    o.dropout = 0.0;
-    o.relu_last = false;
-    return o;
+    return predictor.inner(extractor_layers, extractor_hidden, extractor_batch_norm,
+                           extractor_embed);
   }
   std::vector<int64_t> scorer_widths() const {
     return head_widths(2 * extractor_hidden, scorer_layers, 1);

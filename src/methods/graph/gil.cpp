@@ -114,14 +114,7 @@ struct GilOptions : GraphMethodOptions {
   }
 
   nn::GraphEncoderOptions mask() const {
-    nn::GraphEncoderOptions o = encoder;  // the same kind of layer, with or without virtual node
-    o.layers = mask_layers;
-    o.hidden = mask_hidden;
-    o.batch_norm = mask_batch_norm;
-    o.embed = mask_embed;
-    o.dropout = 0.0;
-    o.relu_last = false;
-    return o;
+    return encoder.inner(mask_layers, mask_hidden, mask_batch_norm, mask_embed);
   }
   std::optional<MemoryUses> memory(const RunShape& run) const { return memory_of(encoder, run); }
   std::optional<WorkCount> work(const RunShape& run) const {

@@ -7,11 +7,11 @@
 // j, and L gains gamma KL_p, KL_p = mean_i KL(Bernoulli(p_i) || Bernoulli(theta_p)).
 //
 // The equations are in generator.h / encoder.cpp / decoder.cpp (Eq. 4 to 6), losses.cpp (L_r, L_d)
-// and model.cpp (how they are put together); this file draws batches and takes steps.
+// and model.cpp (how they are put together), the draws of target nodes in targets.cpp; this file
+// makes batches of them and takes steps.
 #include <torch/types.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 
 #include "core/stages.h"
@@ -23,7 +23,9 @@
 #include "methods/device_predictions.h"
 #include "methods/grm/cost.h"
 #include "methods/grm/generated.h"
+#include "methods/grm/kept_batches.h"
 #include "methods/grm/model.h"
+#include "methods/grm/targets.h"
 #include "methods/layer_wise.h"
 #include "nn/input_gradient.h"
 #include "nn/losses.h"
@@ -42,6 +44,7 @@ class Grm final : public Method {
         rng_(rng),
         set_(rng),
         model_(set_, options_, view.features, view.classes),
+        targets_(options_, view_, rng_),
         optimiser_(set_, options.lr, options.weight_decay, options.optimiser == Optimiser::adamw),
         on_device_(draws_on_device(options_, set_.device())),
         draws_targets_there_(on_device_ && !any_local(options_, view) &&
@@ -55,7 +58,8 @@ class Grm final : public Method {
     const int64_t steps = options_.epoch(shapes_of(view_.training)).steps;
     for (int64_t at = 0; at < steps; ++at) {
       steps_.run(
-          {epoch, at}, [&](nn::Step& step) { train_step(step, steps); }, targets_in(at, steps));
+          {epoch, at}, [&](nn::Step& step) { train_step(step, steps); },
+          targets_.counts(at, steps));
     }
     std::vector<double> sums(term_names(options_).size());
     const double share = 1.0 / static_cast<double>(view_.training.size());
@@ -80,9 +84,7 @@ class Grm final : public Method {
   }
 
   void forget_graphs() override {
-    kept_.clear();
-    kept_rows_ = 0;
-    passing_ = {};
+    kept_ = {};
     predictions_.forget();
     model_.forget_graphs();
   }
@@ -133,7 +135,7 @@ class Grm final : public Method {
       gamma = step.number([this](const nn::When& when) { return options_.gamma(when.epoch); });
     }
     for (size_t d = 0; d < view_.training.size(); ++d) {
-      const double share = share_of_shard(step.when(), steps, d);
+      const double share = targets_.share_of_shard(step.when(), steps, d);
       counted += share * of_domain;
       if (share == 0.0) {  // the shard has no target here
         const torch::Tensor none =
@@ -152,60 +154,6 @@ class Grm final : public Method {
     step.report(values);
   }
 
-  // The targets of a step lie at [begin, end) of a domain's draw.
-  std::pair<int64_t, int64_t> share_of(const Domain& domain, int64_t step, int64_t steps) const {
-    const int64_t n = domain.labels.loss.numel();
-    if (options_.steps != 0) return {0, std::min(n, options_.batch)};
-    const int64_t share = (n + steps - 1) / steps;
-    const int64_t begin = std::min(n, step * share);
-    return {begin, std::min(n, begin + share)};
-  }
-
-  // Numbers of target nodes of the domains: the shape of a step.
-  std::vector<int64_t> targets_in(int64_t step, int64_t steps) const {
-    std::vector<int64_t> counts;
-    if (options_.scope == Scope::whole) return counts;
-    for (const Domain& domain : view_.training) {
-      const auto [begin, end] = share_of(domain, step, steps);
-      counts.push_back(std::max<int64_t>(end - begin, 1));
-    }
-    return counts;
-  }
-
-  // Target nodes of one step, or of its shard.
-  torch::Tensor targets(const nn::When& when, int64_t steps, size_t index) const {
-    return when.part_of(targets_of_step(when, steps, index));
-  }
-  double share_of_shard(const nn::When& when, int64_t steps, size_t index) const {
-    return when.shards == 1 ? 1.0 : when.share_of(targets_of_step(when, steps, index));
-  }
-
-  // A fresh draw of `batch` nodes, or, when an epoch visits every node, the step's share of one
-  // permutation.
-  torch::Tensor targets_of_step(const nn::When& when, int64_t steps, size_t index) const {
-    const Stage stage("sample");
-    const torch::Tensor& all = view_.training[index].labels.loss;
-    const int64_t n = all.numel();
-    const bool visit_all = options_.steps == 0;
-    Drawn& latest = drawn_[index];
-    if (!visit_all || latest.epoch != when.epoch) {
-      Stream draws = visit_all ? rng_.stream("targets", when.epoch, index)
-                               : rng_.stream("targets", when.epoch * 1000003 + when.step, index);
-      latest = {when.epoch, draws.choose(n, visit_all ? n : options_.batch)};
-    }
-    const std::vector<int64_t>& drawn = latest.nodes;
-    const auto [begin, end] = share_of(view_.training[index], when.step, steps);
-    std::vector<int64_t> chosen(drawn.begin() + begin, drawn.begin() + end);
-    if (chosen.empty()) chosen.push_back(0);  // a small domain beside large ones
-    return all.index_select(0, torch::tensor(chosen, torch::kInt64));
-  }
-
-  // Target nodes, then their labels.
-  torch::Tensor targets_and_labels(const nn::When& when, int64_t steps, size_t index) const {
-    const torch::Tensor chosen = targets(when, steps, index);
-    return torch::cat({chosen, view_.training[index].labels.y.index_select(0, chosen)});
-  }
-
   GrmTerms domain_losses(nn::Step& step, int64_t steps, size_t index) {
     const Domain& domain = view_.training[index];
     const Graph& graph = domain.graph;
@@ -216,7 +164,7 @@ class Grm final : public Method {
       };
     };
     if (step.when().shards > 1) {
-      const torch::Tensor chosen = targets_of_step(step.when(), steps, index);
+      const torch::Tensor chosen = targets_.of_step(step.when(), steps, index);
       view_.loss.known = nn::known_labels(view_.loss, domain.labels.y.index_select(0, chosen));
     }
     nn::Pass& pass = step.pass(stream("dropout"));
@@ -228,14 +176,14 @@ class Grm final : public Method {
       y = domain.labels.y.index_select(0, items);
     } else if (draws_targets_there_) {
       const torch::Tensor drawn = step.indices([this, steps, index](const nn::When& when) {
-        return targets_and_labels(when, steps, index);
+        return targets_.with_labels(when, steps, index);
       });
       const int64_t count = drawn.numel() / 2;
       g = model_.prepare(DeviceNets(*graph.edges, drawn.narrow(0, 0, count), options_.fanout,
                                     step.stream(stream("neighbours"))));
       y = drawn.narrow(0, count, count);
     } else {
-      const torch::Tensor chosen = targets(step.when(), steps, index);
+      const torch::Tensor chosen = targets_.of_shard(step.when(), steps, index);
       g = model_.prepare(
           ego_batch(*graph.edges, chosen, options_.fanout, stream("neighbours")(step.when())));
       model_.choose_invariance_rows(graph, g, stream("invariance")(step.when()));
@@ -330,59 +278,32 @@ class Grm final : public Method {
 
   // Ego-nets for evaluation are drawn once: the same in every epoch, and kept while they are few.
   const PreparedBatch& evaluation_batch(const AdjacencyPtr& edges, const torch::Tensor& nodes) {
-    if (const PreparedBatch* kept = find_kept(edges, nodes)) return *kept;
-    PreparedBatch g = on_device_
-                          ? model_.prepare(DeviceNets(*edges, on_device(nodes, set_.device()),
-                                                      options_.fanout, rng_.stream("evaluate-ego")))
-                          : model_.prepare(evaluation_ego(*edges, nodes));
-    if (kept_rows_ + g.batch.rows() > kKeptNetRows) {
-      passing_ = std::move(g);
-      return passing_;
-    }
-    kept_rows_ += g.batch.rows();
-    kept_.push_back({edges, nodes, std::move(g)});
-    return kept_.back().batch;
-  }
-
-  const PreparedBatch* find_kept(const AdjacencyPtr& edges, const torch::Tensor& nodes) const {
-    for (const KeptBatch& kept : kept_) {
-      if (kept.edges == edges && torch::equal(kept.nodes, nodes)) return &kept.batch;
-    }
-    return nullptr;
+    if (const PreparedBatch* kept = kept_.find(edges, nodes)) return *kept;
+    return kept_.add(edges, nodes,
+                     on_device_
+                         ? model_.prepare(DeviceNets(*edges, on_device(nodes, set_.device()),
+                                                     options_.fanout, rng_.stream("evaluate-ego")))
+                         : model_.prepare(evaluation_ego(*edges, nodes)));
   }
   bool all_kept(const AdjacencyPtr& edges, const torch::Tensor& nodes) const {
     for (int64_t begin = 0; begin < nodes.numel(); begin += kEvaluatedNets) {
-      if (!find_kept(edges, evaluation_nodes(nodes, begin))) return false;
+      if (!kept_.find(edges, evaluation_nodes(nodes, begin))) return false;
     }
     return true;
   }
-
-  // The latest draw of targets() by domain, which many steps take their share of.
-  struct Drawn {
-    int64_t epoch = 0;
-    std::vector<int64_t> nodes;
-  };
-  mutable std::map<size_t, Drawn> drawn_;
-
-  struct KeptBatch {
-    AdjacencyPtr edges;
-    torch::Tensor nodes;
-    PreparedBatch batch;
-  };
 
   GrmOptions options_;
   TrainView view_;
   Rng rng_;
   nn::ParameterSet set_;
   GrmModel model_;
+  const GrmTargets targets_;
   nn::Adam optimiser_;
   const bool on_device_;            // whether ego-nets are drawn on a GPU
   const bool draws_targets_there_;  // and those of training steps, too
   nn::StepRecorder steps_;
   DevicePredictions predictions_;
-  std::deque<KeptBatch> kept_;  // a deque: references stay valid while it grows
-  int64_t kept_rows_ = 0;
-  PreparedBatch passing_;
+  KeptBatches kept_;
 };
 
 }  // namespace

@@ -60,7 +60,8 @@ void GraphGrmOptions::declare(OptionList& list) {
   declare_presence(list);
   list.choice("pooling", pooling,
               "how the node logits o_i become a graph's, with presence p_i o_i; weighted: sum p_i "
-              "o_i / sum p_i (needs presence)");
+              "o_i / sum p_i (needs presence)")
+      .came_later();
   declare_losses(list);
   declare_influence(list);
   declare_optimiser(list);
@@ -93,9 +94,11 @@ void GrmOptions::declare_decoder(OptionList& list) {
   list.add("hidden", hidden, {1, 65536}, "hidden width of the classifier and of the input GCNs");
   list.add("dropout", dropout, {0, 0.99}, "dropout after the first layer of each GCN");
   list.add("input_dropout", input_dropout, {0, 0.99},
-           "share of the input features dropped while training");
+           "share of the input features dropped while training")
+      .came_later();
   list.add("batch_norm", batch_norm,
-           "batch normalisation in classifier, input GCNs and GIN (the encoder's: encoder_norm)");
+           "batch normalisation in classifier, input GCNs and GIN (the encoder's: encoder_norm)")
+      .came_later();
   list.choice("skip", skip,
               "what a node's logits get besides the classifier's (paper: nothing): a linear map of "
               "its own z, past the generated graph");
@@ -103,13 +106,17 @@ void GrmOptions::declare_decoder(OptionList& list) {
 
 void GrmOptions::declare_presence(OptionList& list) {
   list.choice("presence", presence,
-              "generated nodes: none (paper), or a gate p_i in (0, 1) on all that node i says");
+              "generated nodes: none (paper), or a gate p_i in (0, 1) on all that node i says")
+      .came_later("presence");
   list.add("presence_weight", presence_weight, {0, 1e6},
-           "weight gamma of the KL of the presences, beside alpha");
+           "weight gamma of the KL of the presences, beside alpha")
+      .came_later("presence");
   list.add("presence_prior", presence_prior, {1e-6, 1 - 1e-6},
-           "prior probability theta_p that a node is present");
+           "prior probability theta_p that a node is present")
+      .came_later("presence");
   list.add("presence_warm_up", presence_warm_up, {0, 1e7},
-           "epochs in which gamma grows from 0 to its value");
+           "epochs in which gamma grows from 0 to its value")
+      .came_later("presence");
 }
 
 void GrmOptions::declare_losses(OptionList& list) {
