@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # How often `grm watch` alarms, by whole runs: models trained on generated months, and series of 24 fresh months each.
 #   scripts/watch_study.sh [PATH/TO/grm] [OUT.md]
-# SERIES (200) series without a shift, PER_MODEL (5) of them for each trained model, and for each of the SHIFTS (3 5 8, in
-# deviations between months) SHIFTED (40) series with a shift from month 13 on. Work is kept in WATCH_WORK
+# SERIES (200) series without a shift, PER_MODEL (5) of them for each trained model, and for each of the SHIFTS (0.3 0.5 1 2,
+# in deviations between items) SHIFTED (40) series with a shift from month 13 on. Work is kept in WATCH_WORK
 # (build/watch_study); a second call goes on. Needs python3 with NumPy.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 grm=$(realpath "${1:-$root/build/grm}")
 out=$(realpath -m "${2:-$root/results/watch.md}")
-series=${SERIES:-200} per_model=${PER_MODEL:-5} shifted=${SHIFTED:-40} shifts=${SHIFTS:-3 5 8}
+series=${SERIES:-200} per_model=${PER_MODEL:-5} shifted=${SHIFTED:-40} shifts=${SHIFTS:-0.3 0.5 1 2}
 work=${WATCH_WORK:-$root/build/watch_study}
 python=/usr/bin/python3
 $python -c 'import numpy' 2> /dev/null || { echo "skipped: $python has no NumPy"; exit 77; }
 mkdir -p "$work" "$(dirname "$out")" && cd "$work" || exit 1
 cat > months.py <<'P'
 # months.py FOLDER COUNT SEED SHIFT: COUNT months of one law as FOLDER/mNN.npz, from 1; from number 13 on SHIFT deviations
-# between months are added to the amounts. Every month has levels, a class share and a density of its own.
+# between items are added to the amounts. Every month has levels, a class share and a density of its own.
 import sys
 import numpy as np
 
@@ -27,7 +27,7 @@ for number in range(1, count + 1):
     y = (r.random(ITEMS) < 0.35 + 0.02 * r.normal()).astype(int)
     x = r.normal(size=(ITEMS, 4)) + level
     if number >= 13:
-        x[:, 0] += shift * BETWEEN
+        x[:, 0] += shift
     x[:, 0] += 1.5 * y
     x[:, 1] = np.exp(x[:, 1] + 0.5 * y)  # a long tail
     pairs = r.integers(0, ITEMS, (2, int(ITEMS * (2 + 0.1 * r.normal()))))
@@ -72,8 +72,9 @@ done
   echo
   echo "Made by \`scripts/watch_study.sh\`: whole runs of the program. A model (\`erm\`, 30 epochs) is trained on ten generated months and"
   echo "validated on two; $per_model series of 24 fresh months each, generated independently, are then watched by it with \`--alpha 0.05\`, so"
-  echo "series of one model share what they are compared with. A month has 150 items and levels, a class share and a density of its own. A"
-  echo "shift adds to one of four features, in deviations between months, a tenth of that between items."
+  echo "series of one model share what they are compared with. A month has 150 items and levels, a class share and a density of its own;"
+  echo "levels of a feature differ between months by a tenth of what its items do. A shift adds to one of four features, in"
+  echo "deviations between items; rows with a shift are the same series until then."
   echo
   echo "| series | shift from month 13 | alarm before month 13 | in month 13 or 14 | later | never |"
   echo "|---|---|---|---|---|---|"
