@@ -17,13 +17,14 @@ struct ExportFlags {
 
 int export_verb(const ExportFlags& flags, const Common& common) {
   const ModelFile file = read_model(flags.run);
-  const std::string source = script_source(file.about, file.path);
+  const ScriptSource source = script_source(file.about, file.path);
   if (flags.source) {
-    fmt::print("{}", source);
+    fmt::print("{}", source.code);
     return 0;
   }
   export_script(file, flags.out);
   log_info("{}: written to {}; torch.jit.load reads it", file.path, flags.out);
+  if (!source.remark.empty()) log_warning("{}", source.remark);
   if (common.json) {
     print_json({{"model", file.path},
                 {"out", flags.out},
@@ -31,7 +32,8 @@ int export_verb(const ExportFlags& flags, const Common& common) {
                 {"method", file.about.method},
                 {"features", file.about.features},
                 {"classes", file.about.classes},
-                {"temperature", file.about.temperature}});
+                {"temperature", file.about.temperature},
+                {"remark", source.remark.empty() ? ordered_json() : ordered_json(source.remark)}});
   }
   return 0;
 }
@@ -48,8 +50,9 @@ void add_export(CLI::App& app, Common& common, Action& action) {
   verb->add_flag("--source", flags->source, "print the code instead of writing a file");
   flags->out = "model.pt";
   verb->footer(
-      "Exported are erm, drnn, mmd, irm, vrex, groupdro, coral, dann, eerm and lisa on every "
-      "backbone, isgib and mario, at node level.\n"
+      "A model of graphs is forward(edge_index, x, graph, edge_attr, edge_weight). What cannot be "
+      "exported is\n"
+      "refused with the reason; what differs from 'grm predict' (draws of grm and arm) is said.\n"
       "Examples:\n"
       "  grm export runs/sbm/erm/20260131T120000-1000 --out model.pt\n"
       "  grm export RUN --source\n"

@@ -72,9 +72,12 @@ ordered_json plan_json(const FitFlags& flags, const study::FitResult& result) {
 
 ordered_json to_json(const FitFlags& flags, const study::FitResult& result,
                      const std::string& report) {
-  ordered_json out = {
-      {"data", flags.data},      {"dataset", result.name}, {"level", to_string(result.level)},
-      {"metric", result.metric}, {"unit", "percent"},      {"plan", plan_json(flags, result)}};
+  ordered_json out = {{"data", flags.data},
+                      {"dataset", result.name},
+                      {"level", to_string(result.level)},
+                      {"metric", result.metric},
+                      {"unit", result.errors ? "target" : "percent"},
+                      {"plan", plan_json(flags, result)}};
   if (!result.runs.empty()) {
     const study::Candidate& chosen = result.tried[result.chosen].candidate;
     const RunRecord& run = result.runs[result.best_run];
@@ -119,8 +122,10 @@ ordered_json to_json(const FitFlags& flags, const study::FitResult& result,
 Table tried_table(const study::FitResult& result) {
   std::vector<const study::Tried*> order;
   for (const study::Tried& tried : result.tried) order.push_back(&tried);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return std::make_pair(a->rung, a->validation) > std::make_pair(b->rung, b->validation);
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    const double sign = result.errors ? -1.0 : 1.0;
+    return std::make_pair(a->rung, sign * a->validation) >
+           std::make_pair(b->rung, sign * b->validation);
   });
   Table table;
   table.stars = false;
@@ -131,7 +136,7 @@ Table tried_table(const study::FitResult& result) {
     table.rows.push_back({tried->candidate.name, tried->candidate.why,
                           ran ? std::to_string(tried->epochs) : "-",
                           ran ? std::to_string(tried->seeds) : "-",
-                          Table::Entry(ran ? fmt::format("{:.2f}", tried->validation) : "-",
+                          Table::Entry(ran ? shown_score(result, tried->validation) : "-",
                                        tried == &result.tried[result.chosen])});
   }
   return table;
@@ -160,10 +165,10 @@ void print_result(const FitFlags& flags, const study::FitResult& result,
     Table table;
     table.head = {"test domain, " + result.metric, result.tried[result.chosen].candidate.name};
     for (const DomainScore& score : by.test) {
-      table.rows.push_back({score.domain, fmt::format("{:.2f}", score.value)});
+      table.rows.push_back({score.domain, shown_score(result, score.value)});
     }
-    table.rows.push_back({"Min", fmt::format("{:.2f}", min_score(by.test))});
-    table.rows.push_back({"Avg", fmt::format("{:.2f}", mean_score(by.test))});
+    table.rows.push_back({"Min", shown_score(result, min_score(by.test))});
+    table.rows.push_back({"Avg", shown_score(result, mean_score(by.test))});
     fmt::print("\n");
     print_table(table);
   }
@@ -182,10 +187,10 @@ std::string write_report(const study::FitRequest& request, const study::FitResul
   for (const study::Tried& tried : result.tried) {
     page.notes.push_back(fmt::format(
         "{} ({}): {}", tried.candidate.name, tried.candidate.why,
-        !tried.problem.empty()
-            ? tried.problem
-            : fmt::format("validation {:.2f} after {} epochs, {} seed{}", tried.validation,
-                          tried.epochs, tried.seeds, tried.seeds == 1 ? "" : "s")));
+        !tried.problem.empty() ? tried.problem
+                               : fmt::format("validation {} after {} epochs, {} seed{}",
+                                             shown_score(result, tried.validation), tried.epochs,
+                                             tried.seeds, tried.seeds == 1 ? "" : "s")));
   }
   report::add_data_parts(page, request.context, 4);
   page.command = fmt::format("grm fit {} --minutes {:g} --out {}", shell_word(request.data),

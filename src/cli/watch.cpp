@@ -14,20 +14,27 @@ namespace {
 
 constexpr int kAlarm = 5;  // exit code
 
+// What to expect of numbers nobody can say without labels.
+bool expects_accuracy(const study::WatchResult& result) {
+  return result.target != Target::regression;
+}
+
 ordered_json watch_json(const study::WatchRequest& request, const study::WatchResult& result) {
-  ordered_json out = {{"runs", request.runs},
-                      {"data", request.data},
-                      {"dataset", result.dataset},
-                      {"alarm", result.alarm()},
-                      {"alpha", request.alpha},
-                      {"reference",
-                       {{"domains", result.reference_domains},
-                        {"items", result.reference_items},
-                        {"confidence", result.reference_confidence},
-                        {"variation_known", result.variation_known}}},
-                      {"comparisons", result.comparisons},
-                      {"unit", "percent"},
-                      {"domains", ordered_json::array()}};
+  ordered_json out = {
+      {"runs", request.runs},
+      {"data", request.data},
+      {"dataset", result.dataset},
+      {"alarm", result.alarm()},
+      {"alpha", request.alpha},
+      {"reference",
+       {{"domains", result.reference_domains},
+        {"items", result.reference_items},
+        {"confidence",
+         expects_accuracy(result) ? ordered_json(result.reference_confidence) : ordered_json()},
+        {"variation_known", result.variation_known}}},
+      {"comparisons", result.comparisons},
+      {"unit", "percent"},
+      {"domains", ordered_json::array()}};
   for (const study::WatchedDomain& domain : result.domains) {
     out["domains"].push_back(
         {{"domain", domain.name},
@@ -35,7 +42,8 @@ ordered_json watch_json(const study::WatchRequest& request, const study::WatchRe
          {"alarm", domain.alarm},
          {"p", domain.p},
          {"level", domain.level},
-         {"expected_accuracy", domain.expected_accuracy},
+         {"expected_accuracy",
+          expects_accuracy(result) ? ordered_json(domain.expected_accuracy) : ordered_json()},
          {"agreement", request.runs.size() > 1 ? ordered_json(domain.agreement) : ordered_json()},
          {"reason", domain.alarm ? ordered_json(domain.reason) : ordered_json()},
          {"moved", ordered_json::array()}});
@@ -51,13 +59,14 @@ ordered_json watch_json(const study::WatchRequest& request, const study::WatchRe
 
 void print_watch(const study::WatchRequest& request, const study::WatchResult& result) {
   Table table;
-  table.head = {"domain", "items", "corrected p", "level", "expected accuracy"};
+  table.head = {"domain", "items", "corrected p", "level"};
+  if (expects_accuracy(result)) table.head.push_back("expected accuracy");
   if (request.runs.size() > 1) table.head.push_back("agreement");
   table.head.push_back("alarm");
   for (const study::WatchedDomain& domain : result.domains) {
     Table::Row row = {domain.name, std::to_string(domain.items), fmt::format("{:.2g}", domain.p),
-                      fmt::format("{:.2g}", domain.level),
-                      fmt::format("{:.1f}", domain.expected_accuracy)};
+                      fmt::format("{:.2g}", domain.level)};
+    if (expects_accuracy(result)) row.push_back(fmt::format("{:.1f}", domain.expected_accuracy));
     if (request.runs.size() > 1) row.push_back(fmt::format("{:.1f}", domain.agreement));
     row.push_back(domain.alarm ? "ALARM" : "-");
     table.rows.push_back(row);
@@ -66,8 +75,11 @@ void print_watch(const study::WatchRequest& request, const study::WatchResult& r
   for (const study::WatchedDomain& domain : result.domains) {
     if (domain.alarm) print_wrapped(domain.name + ": ", domain.reason);
   }
-  print_wrapped("", fmt::format("on validation the mean confidence is {:.1f}; {} reference domains",
-                                result.reference_confidence, result.reference_domains));
+  const std::string confidence = expects_accuracy(result)
+                                     ? fmt::format("on validation the mean confidence is {:.1f}; ",
+                                                   result.reference_confidence)
+                                     : "";
+  print_wrapped("", fmt::format("{}{} reference domains", confidence, result.reference_domains));
 }
 
 int watch_data(const study::WatchRequest& flags, const Common& common) {

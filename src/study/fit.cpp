@@ -31,17 +31,12 @@ class Fit {
       Tried tried;
       tried.candidate = candidate;
       const Task& task = search_runs_.task(configs_.back());
-      if (smaller_is_better(task.metric)) {
-        fail(ErrorKind::config,
-             "{}: grm fit compares scores of which more is better, {} is an error; write metric = "
-             "\"r2\" in dataset.toml, which ranks models of one domain alike",
-             request_.data, to_string(task.metric));
-      }
       tried.counted = counted_seconds(configs_.back(), task);
       seconds.push_back(tried.counted);
       result_.tried.push_back(tried);
       result_.name = task.name;
       result_.metric = to_string(task.metric);
+      result_.errors = smaller_is_better(task.metric);
     }
     if (search_runs_.task(configs_.front()).validation.empty()) {
       fail(ErrorKind::data,
@@ -164,7 +159,7 @@ class Fit {
     for (int64_t s = 0; s < rung.seeds; ++s) {
       const RunFolder folder = search_runs_.folder_of(config, config.train.first_seed + s);
       const std::string path = folder.file("metrics.jsonl");
-      const FoundBy found = found_by(read_file(path), tried.epochs, path);
+      const FoundBy found = found_by(read_file(path), tried.epochs, path, result_.errors);
       ensure(found.any, "fit: a rung without an evaluation");
       tried.validation += found.validation / static_cast<double>(rung.seeds);
       tried.loss += found.loss / static_cast<double>(rung.seeds);
@@ -175,12 +170,15 @@ class Fit {
     take_scores(index, result_.plan.rungs[number - 1], number);
   }
 
+  // More is better; what is shown and kept is the number itself.
+  double merit(double validation) const { return result_.errors ? -validation : validation; }
+
   std::vector<size_t> best_of(std::vector<size_t> live, size_t keep) const {
     std::vector<size_t> best;
     while (!live.empty() && best.size() < keep) {
       std::vector<double> validation, losses;
       for (const size_t k : live) {
-        validation.push_back(result_.tried[k].validation);
+        validation.push_back(merit(result_.tried[k].validation));
         losses.push_back(result_.tried[k].loss);
       }
       const size_t at = choose_by_validation(validation, losses);
@@ -200,14 +198,15 @@ class Fit {
       if (each.rung == 0) continue;
       ++compared;
       if (k == result_.chosen || each.rung != chosen.rung) continue;
-      if (!next || each.validation > next->validation) next = &each;
+      if (!next || merit(each.validation) > merit(next->validation)) next = &each;
     }
     std::string text = fmt::format(
-        "{} has the best validation {} of {} candidates, {:.2f} (mean of {} seed{}, {} epochs)",
-        chosen.candidate.name, result_.metric, compared, chosen.validation, chosen.seeds,
-        chosen.seeds == 1 ? "" : "s", chosen.epochs);
+        "{} has the best validation {} of {} candidates, {} (mean of {} seed{}, {} epochs)",
+        chosen.candidate.name, result_.metric, compared, shown_score(result_, chosen.validation),
+        chosen.seeds, chosen.seeds == 1 ? "" : "s", chosen.epochs);
     if (next) {
-      text += fmt::format("; the next is {} with {:.2f}", next->candidate.name, next->validation);
+      text += fmt::format("; the next is {} with {}", next->candidate.name,
+                          shown_score(result_, next->validation));
       if (next->validation == chosen.validation) {
         text += fmt::format(", and of equal scores the smaller loss decides, {:.3g} against {:.3g}",
                             chosen.loss, next->loss);
@@ -235,7 +234,7 @@ class Fit {
     std::vector<double> validation, losses;
     for (const RunRecord& run : result_.runs) {
       const Chosen& by = run.chosen.at(to_string(config.train.selection));
-      validation.push_back(by.validation);
+      validation.push_back(merit(by.validation));
       losses.push_back(by.validation_loss);
     }
     result_.best_run = choose_by_validation(validation, losses);
@@ -273,6 +272,10 @@ class Fit {
 };
 
 }  // namespace
+
+std::string shown_score(const FitResult& result, double score) {
+  return result.errors ? fmt::format("{:.4g}", score) : fmt::format("{:.2f}", score);
+}
 
 std::string default_fit_folder(const std::string& data) {
   return "fits/" + find_dataset(data).short_name();

@@ -44,6 +44,7 @@ struct Tried {
 
 struct FitResult {
   std::string name, metric;
+  bool errors = false;  // the metric is an error: less is better
   Level level = Level::node;
   FitPlan plan;
   std::vector<Tried> tried;  // in the order of the portfolio, those left out included
@@ -54,6 +55,9 @@ struct FitResult {
   size_t best_run = 0;          // by validation; its model is kept
   std::string model;            // path
 };
+
+/// A score as text: errors are in the units of the targets, which may be small.
+std::string shown_score(const FitResult& result, double score);
 
 /// Where nothing is named: fits/NAME.
 std::string default_fit_folder(const std::string& data);

@@ -60,7 +60,9 @@ void SearchRuns::train_to(const RunConfig& config, int64_t seed, int64_t epochs)
   }
 }
 
-FoundBy found_by(const std::string& metrics, int64_t epoch, const std::string& origin) {
+FoundBy found_by(const std::string& metrics, int64_t epoch, const std::string& origin,
+                 bool errors) {
+  const double sign = errors ? -1.0 : 1.0;
   std::vector<double> validation, losses;
   for (size_t begin = 0, end; (end = metrics.find('\n', begin)) != std::string::npos;
        begin = end + 1) {
@@ -68,13 +70,13 @@ FoundBy found_by(const std::string& metrics, int64_t epoch, const std::string& o
     if (line.find("\"validation\"") == std::string::npos) continue;
     const auto entry = parse_json<nlohmann::json>(line, origin);
     if (entry.at("epoch").get<int64_t>() > epoch) break;
-    validation.push_back(entry.at("validation").get<double>());
+    validation.push_back(sign * entry.at("validation").get<double>());
     const auto loss = entry.find("validation_loss");
     losses.push_back(loss != entry.end() && loss->is_number() ? loss->get<double>() : kNoLoss);
   }
   if (validation.empty()) return {};
   const size_t best = choose_by_validation(validation, losses);
-  return {true, validation[best], losses[best]};
+  return {true, sign * validation[best], losses[best]};
 }
 
 }  // namespace grm::study

@@ -36,6 +36,8 @@ struct FoundBy {
   bool any = false;
   double validation = 0.0, loss = kNoLoss;
 };
-FoundBy found_by(const std::string& metrics, int64_t epoch, const std::string& origin);
+/// `errors`: the smallest score is the best.
+FoundBy found_by(const std::string& metrics, int64_t epoch, const std::string& origin,
+                 bool errors = false);
 
 }  // namespace grm::study

@@ -56,7 +56,9 @@ std::vector<Candidate> graph_portfolio() {
        readout("log-mean-exp")},
       {"erm-dropout", "ERM, wider, with dropout 0.5", "erm", "dir-backbone",
        with(shorter, {{"method.hidden", "64"}, {"method.dropout", "0.5"}})},
-      {"dir", "rationales that are stable under interventions", "dir", "official", shorter},
+      // Without the embedding its extractor cannot read sparse features, which one-hot columns are.
+      {"dir", "rationales that are stable under interventions", "dir", "official",
+       with(shorter, {{"method.extractor_embed", "true"}})},
       {"grm-gin", "GRM with a GIN encoder", "grm", "gin", shorter},
       {"grm-best", "GRM, our preset", "grm", "best", shorter},
       {"grm-nodes", "GRM that generates nodes", "grm", "nodes"},

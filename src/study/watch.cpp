@@ -11,6 +11,7 @@
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
 #include "grm/train/predict.h"
+#include "study/watch_answers.h"
 #include "train/memory_input.h"
 #include "train/trainer.h"
 
@@ -19,15 +20,12 @@ namespace {
 
 constexpr int64_t kMostItems = 4000;   // of a domain
 constexpr int64_t kMostColumns = 256;  // features that are compared: those that are set most often
-constexpr int64_t kMostClasses = 20;   // whose probabilities are compared
 constexpr int64_t kFewestSet = 30;     // items of the reference that have a feature set
 
 // The watched quantities of one domain: a sample of each.
 struct Measured {
-  std::vector<Sample> rows;         // structure and columns
-  std::vector<Sample> predictions;  // confidence, then classes
-  double confidence = 0.0;
-  torch::Tensor classes;
+  std::vector<Sample> rows;  // structure and columns
+  Answers answers;
 };
 
 torch::Tensor items_of(const torch::Tensor& all, uint64_t domain) {
@@ -48,15 +46,9 @@ class Watch {
   explicit Watch(const WatchRequest& request) : request_(request) {
     for (const std::string& run : request.runs) models_.push_back(load(run));
     for (const Model& model : models_) {
-      if (target_of(model.about().loss) != Target::classes) {
-        fail(ErrorKind::config,
-             "{} predicts numbers or several labels; grm watch expects accuracy of classes. Use "
-             "'grm data shift' on old and new domains, and 'grm eval --data' once labels are there",
-             model.path());
-      }
       const ModelAbout &about = model.about(), &first = models_.front().about();
       if (about.classes == first.classes && about.features == first.features &&
-          about.level == first.level) {
+          about.level == first.level && target_of(about.loss) == target_of(first.loss)) {
         continue;
       }
       fail(ErrorKind::config, "{} and {} are models of other data: seeds of one run are wanted",
@@ -73,13 +65,15 @@ class Watch {
     }
     result_.dataset = task.name;
     result_.metric = to_string(task.metric);
+    result_.target = target_of(models_.front().about().loss);
     structure_ = task.level == Level::graph ? 2 : 1;
     choose_columns(task);
     std::vector<Measured> validation, training;
     for (const Domain& domain : task.validation) validation.push_back(reference(domain));
     for (const Domain& domain : task.training) training.push_back(reference(domain));
     for (const Measured& each : validation) {
-      result_.reference_confidence += each.confidence / static_cast<double>(validation.size());
+      result_.reference_confidence +=
+          each.answers.confidence / static_cast<double>(validation.size());
     }
     compare_with(validation, training);
     const std::vector<Asked> data =
@@ -120,12 +114,7 @@ class Watch {
       names_.push_back(task.feature_names.empty() ? fmt::format("feature {}", c)
                                                   : task.feature_names.at(static_cast<size_t>(c)));
     }
-    prediction_names_ = {"confidence"};
-    if (models_.front().classes() <= kMostClasses) {
-      for (int64_t c = 0; c < models_.front().classes(); ++c) {
-        prediction_names_.push_back("p_" + models_.front().label(c));
-      }
-    }
+    prediction_names_ = answer_names(models_.front());
   }
 
   Measured reference(const Domain& domain) {
@@ -158,20 +147,8 @@ class Watch {
         out.rows[static_cast<size_t>(structure_) + k][at] = value;
       }
     }
-    const Prediction p = model.predict_prepared(domain.graph, items);
+    out.answers = answers_of(model, model.predict_prepared(domain.graph, items));
     model.forget_graphs();
-    const torch::Tensor probability = p.probabilities.to(torch::kFloat64).contiguous();
-    const auto sample = [](const torch::Tensor& column) {
-      const torch::Tensor values = column.contiguous();
-      return Sample(values.data_ptr<double>(), values.data_ptr<double>() + values.numel());
-    };
-    const torch::Tensor confidence = probability.amax(1);
-    out.predictions.push_back(sample(confidence));
-    for (size_t c = 1; c < prediction_names_.size(); ++c) {
-      out.predictions.push_back(sample(probability.select(1, static_cast<int64_t>(c) - 1)));
-    }
-    out.confidence = 100.0 * confidence.mean().item<double>();
-    out.classes = p.classes;
     return out;
   }
 
@@ -181,7 +158,7 @@ class Watch {
                     const std::vector<Measured>& training) {
     const auto samples = [](const std::vector<Measured>& of, size_t k, bool rows) {
       std::vector<Sample> all;
-      for (const Measured& each : of) all.push_back(rows ? each.rows[k] : each.predictions[k]);
+      for (const Measured& each : of) all.push_back(rows ? each.rows[k] : each.answers.columns[k]);
       return all;
     };
     std::vector<Measured> both = training;
@@ -203,19 +180,19 @@ class Watch {
     domain.name = asked.domain.name;
     domain.items = asked.items.numel();
     domain.level = alpha_of(request_.alpha, number);
-    std::vector<torch::Tensor> classes;
+    std::vector<torch::Tensor> answers;
     for (size_t m = 0; m < models_.size(); ++m) {
       const Measured found = measure(models_[m], asked.domain, items);
-      domain.expected_accuracy += found.confidence / static_cast<double>(models_.size());
-      classes.push_back(found.classes);
+      domain.expected_accuracy += found.answers.confidence / static_cast<double>(models_.size());
+      answers.push_back(found.answers.each);
       if (m > 0) continue;
       for (size_t k = 0; k < names_.size(); ++k)
         test(domain, names_[k], references_[k], found.rows[k]);
       for (size_t k = 0; k < prediction_names_.size(); ++k) {
-        test(domain, prediction_names_[k], prediction_references_[k], found.predictions[k]);
+        test(domain, prediction_names_[k], prediction_references_[k], found.answers.columns[k]);
       }
     }
-    domain.agreement = agreement(classes);
+    domain.agreement = agreement(result_.target, answers);
     // A level that has moved is the plainer reason: values that all lie above lie further out, too.
     std::stable_sort(domain.moved.begin(), domain.moved.end(),
                      [](const WatchedQuantity& a, const WatchedQuantity& b) {
@@ -234,17 +211,6 @@ class Watch {
       domain.p = std::min(domain.p, p);
       if (p < domain.level) domain.moved.push_back({name, spread, found.effect, p});
     }
-  }
-
-  static double agreement(const std::vector<torch::Tensor>& classes) {
-    double sum = 0.0, pairs = 0.0;
-    for (size_t a = 0; a < classes.size(); ++a) {
-      for (size_t b = a + 1; b < classes.size(); ++b) {
-        sum += 100.0 * classes[a].eq(classes[b]).to(torch::kFloat64).mean().item<double>();
-        pairs += 1.0;
-      }
-    }
-    return pairs == 0.0 ? 100.0 : sum / pairs;
   }
 
   static std::string reason(const WatchedDomain& domain) {

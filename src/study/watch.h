@@ -16,7 +16,8 @@ struct WatchRequest {
   DataContext context;
 };
 
-/// One quantity that was compared: "confidence", "p_fraud", "degree", "size" or a column.
+/// One quantity that was compared: "confidence", "p_fraud", "predicted amount", "degree", "size" or a
+/// column.
 struct WatchedQuantity {
   std::string name;
   bool spread = false;  // of its spread, not of its level
@@ -32,12 +33,13 @@ struct WatchedDomain {
   bool alarm = false;
   std::string reason;
   std::vector<WatchedQuantity> moved;  // all that alarm, levels first, then the strongest
-  double expected_accuracy = 0.0;      // mean calibrated confidence, percent
-  double agreement = 0.0;              // of the runs' classes, percent; 100 with one run
+  double expected_accuracy = 0.0;      // mean confidence, percent; of no meaning for numbers
+  double agreement = 0.0;              // of the runs' answers, see watch_answers.h
 };
 
 struct WatchResult {
   std::string dataset, metric;
+  Target target = Target::classes;
   int64_t reference_domains = 0, reference_items = 0, comparisons = 0;
   bool variation_known = true;  // false: too few reference domains to tell how much months differ
   double reference_confidence = 0.0;  // mean calibrated confidence on validation, percent

@@ -28,6 +28,37 @@ check "gives the same from what is there" bash -c "[ \"\$(jq -c 'del(.seconds)' 
 expect_exit 0 "afresh in another folder" "$grm" fit ./months --minutes 0.2 --out two --json
 check "the same model to the bit" cmp one/model.safetensors two/model.safetensors
 
+# --- against a search of all candidates in full length, on data made afresh ---------------------------------------------
+# Both choose by validation, equal scores by the loss; both are judged on the test domains. The plan halves here.
+"$grm" data convert sbm --set nodes=90 --set dataset_seed=5 --out afresh -q > out 2> err || tail -3 err
+expect_exit 0 "fit of fresh data" "$grm" fit ./afresh --minutes 0.15 --out four --no-report --json
+cp out four.json
+check "whose plan halves" jq -e '(.plan.rungs | length) > 1 and .complete' four.json
+jq -r '.tried[].command' four.json | sed 's/^grm train //' | while read -r flags; do
+  # shellcheck disable=SC2086 # several words are meant
+  "$grm" train $flags --out all --json -q 2> /dev/null > each.json
+  jq -c '{validation, avg}' each.json
+  jq '.chosen.val.validation_loss' "$(jq -r '.runs[0]' each.json)/summary.json"
+done | jq -cs '[range(0; length; 2) as $k | .[$k] + {loss: .[$k + 1]}]' > all.json
+check "fit is within one point of the best of all" jq -e --slurpfile fit four.json '
+  length == ($fit[0].tried | length) and $fit[0].avg >= (sort_by([- .validation, .loss]) | first | .avg) - 1' all.json
+
+# --- errors: less is better ---------------------------------------------------------------------------------------------
+for m in a b c; do
+  mkdir -p sums/$m
+  awk -v seed=$m 'BEGIN { srand(index("abc", seed)); print "id,age,size,cost"
+    for (i = 0; i < 50; ++i) { x = rand(); y = rand(); printf "p%d,%g,%g,%g\n", i, x, y, 0.003 * x - 0.001 * y } }' > sums/$m/nodes.csv
+  awk 'BEGIN { print "source,target"; for (i = 0; i < 50; ++i) printf "p%d,p%d\n", i, (i * 7 + 1) % 50 }' > sums/$m/edges.csv
+done
+printf 'name = "sums"\ntarget = "regression"\ntargets = ["cost"]\nmetric = "rmse"\n[train]\ndomains = ["a"]\n[validation]\ndomains = ["b"]\n[test]\ndomains = ["c"]\n' > sums/dataset.toml
+expect_exit 0 "numbers, judged by their error" "$grm" fit ./sums --minutes 0.15 --out five --json
+check "the smallest error of the last round is chosen" jq -e '.metric == "rmse" and .unit == "target"
+  and (.tried | map(.rung) | max) as $last | .chosen.name as $name
+  | ([.tried[] | select(.rung == $last) | .validation] | min) == (.tried[] | select(.name == $name) | .validation)' out
+check "a model that needs no edges wins where costs are of the node alone, with digits" jq -e '
+  (.chosen.name | startswith("mlp") or startswith("sage")) and (.why | test("e-0[0-9]|0[.]000")) and .avg < 0.0005' out
+check "its seeds go the same way" jq -e '.validation == ([.seeds[].validation] | min)' out
+
 # --- test labels do not matter to the choice -----------------------------------------------------------------------
 if /usr/bin/python3 -c 'import numpy' 2> /dev/null; then
   cp -r months lies

@@ -107,6 +107,16 @@ TEST(Fit, ScoresOfARungAreTheBestUpToItsEpoch) {
   EXPECT_EQ(study::found_by(log, 8, "x").validation, 99.0);
 }
 
+TEST(Fit, OfErrorsTheSmallestIsTheBest) {
+  const std::string log =
+      "{\"epoch\":1,\"validation\":5.0,\"validation_loss\":0.9}\n"
+      "{\"epoch\":2,\"validation\":2.0,\"validation_loss\":0.8}\n"
+      "{\"epoch\":3,\"validation\":4.0,\"validation_loss\":0.7}\n"
+      "{\"epoch\":4,\"validation\":1.0,\"validation_loss\":0.1}\n";
+  EXPECT_EQ(study::found_by(log, 3, "x", /*errors=*/true).validation, 2.0);
+  EXPECT_EQ(study::found_by(log, 3, "x", /*errors=*/true).loss, 0.8);
+}
+
 // The model is that of an undisturbed run of the chosen configuration, and so is a second fit's.
 TEST(Fit, ChoiceAndModelAreRepeatableToTheBit) {
   const test::TempFolder one, two, three;

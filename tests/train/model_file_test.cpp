@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "grm/train/predict.h"
 #include "io/safetensors.h"
 #include "nn/losses.h"
 #include "support/expect_error.h"
@@ -24,6 +25,9 @@ constexpr const char* kOldModel =
     GRM_SOURCE_DIR "/tests/fixtures/models/sbm-grm-format1.safetensors";
 constexpr const char* kSecondModel =
     GRM_SOURCE_DIR "/tests/fixtures/models/sbm-grm-format2.safetensors";
+
+constexpr const char* kNumbersModel =
+    GRM_SOURCE_DIR "/tests/fixtures/models/costs-erm-format4.safetensors";
 
 // Method, preset and level of every entry.
 struct Case {
@@ -177,6 +181,28 @@ TEST_P(OldModel, StillGivesItsScores) {
   for (size_t k = 0; k < expected.size(); ++k) {
     EXPECT_DOUBLE_EQ(eval[k].value, expected[k]) << eval[k].domain;
     EXPECT_DOUBLE_EQ(predict[k].value, expected[k]) << predict[k].domain;
+  }
+}
+
+// A regression of two targets by a perceptron, written by version 0.1.0, the first with format 4:
+//   grm train --dataset ./costs --method erm --set method.backbone=mlp --set method.hidden=4 --epochs 40
+//     --set method.lr=0.03
+// The numbers are NumPy's in double, from the arrays of the file: batch norm, ReLU, a linear map, and
+// the scale of the targets.
+TEST(OldModelOfNumbers, StillGivesItsValues) {
+  const ModelFile file = read_model(kNumbersModel);
+  EXPECT_EQ(file.about.format, 4);
+  EXPECT_EQ(file.about.metric, MetricKind::rmse);
+  Model model(file);
+  const torch::Tensor x = torch::tensor({{0.5, -1.0, 2.0}, {0.0, 0.0, 0.0}, {-1.5, 0.25, 1.0}});
+  const torch::Tensor none = torch::empty({2, 0}, torch::kInt64);
+  const torch::Tensor values = model.predict(make_graph(none, x.to(torch::kFloat32))).values;
+  const double expected[3][2] = {
+      {113.52858185, 2.85004021}, {99.04168538, 2.72838851}, {64.45158101, 1.87694175}};
+  for (int64_t k = 0; k < 3; ++k) {
+    for (int64_t t = 0; t < 2; ++t) {
+      EXPECT_NEAR(values[k][t].item<double>(), expected[k][t], 1e-5 * expected[k][t]);
+    }
   }
 }
 
