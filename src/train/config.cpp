@@ -101,7 +101,11 @@ const std::vector<std::vector<std::string>>& later_options() {
       {"shards"},
       {"train.batch", "train.fanout"},
       {"milestone"},
-      {"scale.labelled"}};
+      {"scale.labelled"},
+      {"grm.classifier"},
+      {"arm.backbone"},
+      {"isgib.backbone"},
+      {"mario.encoder"}};
   return groups;
 }
 
