@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "grm/core/error.h"
@@ -34,14 +35,16 @@ class PythonNetwork final : public nn::Backbone {
     const bool featured = input.edge_x.sparse || input.edge_x.dense.defined();
     const torch::Tensor edge_x =
         featured ? edge_features_.get(input.edge_x, device_) : torch::Tensor();
+    torch::Tensor graphs = input.graph_of_node;
+    if (graphs.defined()) graphs = on_device(graphs, device_);
     const nn::InputWeights weights{input.data_weights, input.edge_weights, true};
     const torch::Tensor weight = weights.inner_on(device_, torch::kFloat32);
     // The module draws from torch's generator; a key of the pass makes its draws repeatable.
     const auto key = static_cast<int64_t>(pass.training() ? pass.next_key(0.0) >> 1 : 0);
     const py::gil_scoped_acquire gil;
-    const py::object out = adapter_->get()(
-        x, pairs, none_or_tensor(weight), input.edge_weights.defined(), none_or_tensor(edge_x),
-        none_or_tensor(input.graph_of_node), pass.training(), key);
+    const py::object out =
+        adapter_->get()(x, pairs, none_or_tensor(weight), input.edge_weights.defined(),
+                        none_or_tensor(edge_x), none_or_tensor(graphs), pass.training(), key);
     nn::BackboneOutput result;
     if (py::isinstance<py::tuple>(out)) {
       const auto both = out.cast<py::tuple>();
@@ -69,6 +72,9 @@ class PythonNetwork final : public nn::Backbone {
     for (const auto& [known, value] : pairs_) {
       if (!known.owner_before(edges) && !edges.owner_before(known)) return value;
     }
+    pairs_.erase(std::remove_if(pairs_.begin(), pairs_.end(),
+                                [](const auto& kept) { return kept.first.expired(); }),
+                 pairs_.end());
     if (pairs_.size() >= kKept) pairs_.pop_front();
     const auto [source, target] = edge_list(*edges);
     pairs_.emplace_back(edges, on_device(torch::stack({source, target}), device_));

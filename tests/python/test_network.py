@@ -145,6 +145,22 @@ def test_mistakes_of_a_network(pyg):
     with pytest.raises(ZeroDivisionError, match="in the network"):
         grm.Classifier("erm", backbone=Fails(width, 10), epochs=1).fit(train, validation)
 
+    class Backward(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(context, gradient):
+            raise KeyError("in its gradient")
+
+    class FailsLater(torch.nn.Linear):
+        def forward(self, x, edge_index):
+            return Backward.apply(super().forward(x))
+
+    with pytest.raises(KeyError, match="in its gradient"):
+        grm.Classifier("erm", backbone=FailsLater(width, 10), epochs=1).fit(train, validation)
+
     class Plain(torch.nn.Linear):
         def forward(self, x, edge_index):
             return super().forward(x)
