@@ -4,10 +4,10 @@
     PYTHONPATH=build/python GRM=build/grm GRM_DATA=... /usr/bin/python3 bench/python_bench.py [--device cuda]
     ... bench/python_bench.py --only epochs --threads 1 --json overhead.json
 
-epochs       an epoch of the program and of Python, on Twitch where GRM_DATA has it, else on sbm. Both are processes
-             of their own and take turns. The engine's clock gives the fastest epoch and the median; the processor
-             time of a long run less that of a short one, by the epochs between them, is what an epoch costs with
-             all that Python does around it, and hardly moved by what else the machine does.
+epochs       an epoch of the program and of Python with a callback, on Twitch where GRM_DATA has it, else on sbm.
+             Both are processes that train for ever and take turns of a few epochs, while the other one is stopped,
+             so that what else the machine does meets both alike. Processor time of all threads by epochs is what an
+             epoch costs with all that is done between epochs.
 propagation  `grm.ops.propagate`, forward and backward, against index_add in plain torch, torch.sparse, and GCNConv
              of PyTorch Geometric where it is installed: 10^4 to 10^6 nodes, 16 edges a node, 64 columns.
 networks     GCNConv, GATv2Conv and GINConv of PyTorch Geometric as backbones, where it is installed.
@@ -19,7 +19,7 @@ import argparse
 import glob
 import json
 import os
-import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -27,6 +27,7 @@ import tempfile
 import time
 import traceback
 
+FOR_EVER = 10**6
 WARM = 3  # epochs that build operators and touch memory for the first time
 PARTS = ("epochs", "propagation", "networks")
 
@@ -45,74 +46,123 @@ class Results:
 # --- an epoch of the program and of Python ------------------------------------------------------------------
 
 
-def child_processor_seconds(words):
-    """Processor seconds of a process, all of its threads, and what it printed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(words[:4])} ...: {done.stderr[-2000:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+class Run:
+    """A process that trains for ever, with what it has used and how far it has come."""
+
+    def __init__(self, words, folder):
+        self.folder, self.size, self.lines, self.seconds = folder, 0, 0, []
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(words, stdout=self.log, stderr=self.log)
+
+    def epochs(self):
+        """How many epochs are over; their seconds by the engine's clock are kept."""
+        found = glob.glob(self.folder + "/*/*/*/metrics.jsonl")
+        if found:
+            with open(found[0]) as file:
+                file.seek(self.size)
+                text = file.read()
+            whole = text[:text.rfind("\n") + 1]
+            self.size += len(whole.encode())
+            self.seconds += [json.loads(line)["seconds"] for line in whole.splitlines()]
+        return len(self.seconds)
+
+    def processor(self):
+        """Seconds of all threads on a processor, to the nanosecond."""
+        total = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
+            try:
+                with open(path) as file:
+                    total += int(file.read().split()[0])
+            except OSError:  # the thread has just ended
+                pass
+        return total * 1e-9
+
+    def wait_for(self, epochs):
+        while self.epochs() < epochs:
+            if self.process.poll() is not None:
+                self.log.seek(0)
+                raise RuntimeError(self.log.read().decode()[-2000:])
+            time.sleep(0.05)
+
+    def go(self, on):
+        self.process.send_signal(signal.SIGCONT if on else signal.SIGSTOP)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
 
 
-def run_program(method, dataset, epochs, given):
-    with tempfile.TemporaryDirectory() as folder:
-        words = [os.environ.get("GRM", "build/grm"), "train", "--dataset", dataset, "--method", method, "--epochs",
-                 str(epochs), "--out", folder, "--quiet", "--device", given.device, "--set", "train.first_seed=0",
-                 "--set", f"train.eval_every={epochs}"]
-        if given.threads:
-            words += ["--threads", str(given.threads)]
-        processor, _ = child_processor_seconds(words)
-        with open(glob.glob(folder + "/*/*/*/metrics.jsonl")[0]) as file:
-            return processor, [json.loads(line)["seconds"] for line in file]
+def start(side, method, dataset, given, folder):
+    if side == "python":
+        asked = json.dumps([method, dataset, given.device, given.threads, folder])
+        return Run([sys.executable, os.path.abspath(__file__), "--child", asked], folder)
+    words = [os.environ.get("GRM", "build/grm"), "train", "--dataset", dataset, "--method", method, "--epochs",
+             str(FOR_EVER), "--out", folder, "--quiet", "--device", given.device, "--set", "train.first_seed=0",
+             "--set", f"train.eval_every={FOR_EVER}"]
+    return Run(words + (["--threads", str(given.threads)] if given.threads else []), folder)
 
 
-def run_python(method, dataset, epochs, given):
-    words = [sys.executable, os.path.abspath(__file__), "--child",
-             json.dumps([method, dataset, epochs, given.device, given.threads])]
-    processor, out = child_processor_seconds(words)
-    return processor, json.loads(out.splitlines()[-1])
-
-
-def child(method, dataset, epochs, device, threads):
+def child(method, dataset, device, threads, folder):
     import grm
 
     if threads:
         grm.set_threads(threads)
     seen = []  # a callback is part of what is measured
-    model = grm.Classifier(method, device=device, epochs=epochs, eval_every=epochs)
-    model.fit(grm.Dataset(dataset), callbacks=lambda epoch: seen.append(epoch.loss["total"]))
-    assert len(seen) == epochs
-    print(json.dumps([line["seconds"] for line in model.history_]))
+    model = grm.Classifier(method, device=device, epochs=FOR_EVER, eval_every=FOR_EVER)
+    model.fit(grm.Dataset(dataset), callbacks=lambda epoch: seen.append(epoch.loss["total"]), out=folder)
+
+
+def in_turns(runs, given):
+    """(processor seconds, epochs) of each turn: one of the two runs at a time, for a part of a second."""
+    used = {name: [] for name in runs}
+    for run in runs.values():
+        run.wait_for(WARM)
+        run.go(False)
+    for turn in range(given.rounds):
+        for name in list(runs) if turn % 2 == 0 else list(runs)[::-1]:
+            run = runs[name]
+            before, done = run.processor(), run.epochs()
+            run.go(True)
+            run.wait_for(done + given.epochs)
+            run.go(False)
+            time.sleep(0.02)
+            used[name].append((run.processor() - before, run.epochs() - done))
+    return used
 
 
 def epochs(results, given):
     twitch = os.path.isdir(os.path.join(os.environ.get("GRM_DATA", ""), "twitch"))
     dataset = "twitch" if twitch else "sbm"
-    sides = {"program": run_program, "python": run_python}
-    few = WARM + 1
     for method in given.methods:
-        seconds = {name: [] for name in sides}
-        processor = {name: [] for name in sides}
-        for turn in range(given.rounds):
-            order = list(sides) if turn % 2 == 0 else list(sides)[::-1]
-            for name in order:
-                short, _ = sides[name](method, dataset, few, given)
-                long, found = sides[name](method, dataset, few + given.epochs, given)
-                seconds[name] += found[few:]
-                processor[name].append((long - short) / given.epochs)
+        with tempfile.TemporaryDirectory() as folder:
+            runs = {name: start(name, method, dataset, given, f"{folder}/{name}") for name in ("program", "python")}
+            try:
+                used = in_turns(runs, given)
+                seconds = {name: run.seconds[WARM:] for name, run in runs.items()}
+            finally:
+                for run in runs.values():
+                    run.end()
         row = {"dataset": dataset, "method": method, "device": given.device, "threads": given.threads,
-               "rounds": given.rounds, "epochs": given.epochs}
-        measures = {"fastest epoch": {k: min(v) for k, v in seconds.items()},
-                    "median epoch": {k: statistics.median(v) for k, v in seconds.items()},
-                    "least processor time": {k: min(v) for k, v in processor.items()},
-                    "median processor time": {k: statistics.median(v) for k, v in processor.items()}}
-        for name, sides_of in measures.items():
-            overhead = 100 * (sides_of["python"] / sides_of["program"] - 1)
-            row[name] = {**sides_of, "overhead_percent": overhead}
-            print(f"{dataset} {method} on {given.device}, {name}: program {1000 * sides_of['program']:.2f} ms, "
-                  f"Python {1000 * sides_of['python']:.2f} ms, {overhead:+.2f} %", flush=True)
-        row["processor of rounds"] = processor
+               "rounds": given.rounds, "epochs": given.epochs, "processor": used}
+
+        def of_turns(begin, end):  # an epoch that a turn cuts goes on in the next one
+            each = {k: [sum(x) for x in zip(*v[begin:end])] for k, v in used.items()}
+            return {k: processor / count for k, (processor, count) in each.items()}
+
+        def cost(of):
+            return 100 * (of["python"] / of["program"] - 1)
+
+        measures = {"processor time": of_turns(0, None),
+                    "median by the clock": {k: statistics.median(v) for k, v in seconds.items()},
+                    "fastest by the clock": {k: min(v) for k, v in seconds.items()}}
+        for name, of in measures.items():
+            row[name] = {**of, "overhead_percent": cost(of)}
+            print(f"{dataset} {method} on {given.device}, an epoch, {name}: program {1000 * of['program']:.2f} ms, "
+                  f"Python {1000 * of['python']:.2f} ms, {cost(of):+.2f} %", flush=True)
+        fifth = max(1, given.rounds // 5)
+        row["overhead of fifths"] = [cost(of_turns(k, k + fifth)) for k in range(0, fifth * 5, fifth)
+                                     if k < given.rounds]
+        print("  by fifths of the turns: " + ", ".join(f"{c:+.2f} %" for c in row["overhead of fifths"]), flush=True)
         results.add("epochs", row)
 
 
@@ -229,8 +279,8 @@ def networks(results, given):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--rounds", type=int, default=3, help="turns of program and Python")
-    parser.add_argument("--epochs", type=int, default=20, help="epochs that are measured in each turn")
+    parser.add_argument("--rounds", type=int, default=30, help="turns of program and Python")
+    parser.add_argument("--epochs", type=int, default=20, help="epochs in a turn")
     parser.add_argument("--threads", type=int, default=0, help="0: what the program takes by itself")
     parser.add_argument("--methods", nargs="*", default=["erm", "grm:best"])
     parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])

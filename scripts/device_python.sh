@@ -142,7 +142,7 @@ for word in "${words[@]}"; do
       ;;
     overhead)
       for device in cpu $([ "$cuda" = ON ] && echo cuda); do
-        part "overhead-$device" 150 "$python" bench/python_bench.py --device "$device" --only epochs --rounds 3 \
+        part "overhead-$device" 150 "$python" bench/python_bench.py --device "$device" --only epochs --rounds 20 \
           --json "$out/python_overhead_$device.json"
       done
       ;;

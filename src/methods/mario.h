@@ -71,8 +71,8 @@ torch::Tensor keep_columns(int64_t width, double share, const Stream& stream,
 /// gets edges and features as they are seen.
 struct MarioView {
   nn::Propagation operators;
-  torch::Tensor columns;   // [width] of 0 and 1; undefined: all ones
-  nn::BackboneInput seen;  // edges and weights, for a network of the caller's
+  torch::Tensor columns;        // [width] of 0 and 1; undefined: all ones
+  nn::BackboneInput seen = {};  // edges and weights, for a network of the caller's
 };
 
 /// L layers of conv -> BN -> ReLU (the last one optional) -> dropout, or the caller's network.

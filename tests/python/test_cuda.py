@@ -32,6 +32,41 @@ def test_operators(pyg):
     torch.testing.assert_close(x.grad.cpu(), host.grad, rtol=1e-4, atol=1e-5)
 
 
+PLACES = {"arm": ("backbone", 513, 10, {}),
+          "isgib": ("backbone", 16, 10, dict(input_width=16, hidden=8)),
+          "mario": ("encoder", 510, 16, dict(hidden=16, prototypes=8, head_epochs=20)),
+          "grm:paper-raw": ("classifier", 128, 10, {}),
+          "grm:centred": ("encoder", 510, 16, dict(hidden=16, latent=8))}
+
+
+@pytest.mark.parametrize("spec", PLACES)
+def test_networks_in_their_places(spec, tmp_path, pyg):
+    """A model that was trained on the GPU predicts the same on the CPU."""
+    from test_own_networks import make
+
+    train, validation, test = pyg
+    role, width, out, options = PLACES[spec]
+    assert train[0].x.shape[1] == 510
+    net = lambda: {role: make(0, width, out, hidden=8, pair=spec == "isgib")}
+    model = grm.Classifier(spec, **net(), epochs=3, lr=0.01, device="cuda", **options).fit(train, validation)
+    assert next(model.networks_[role].parameters()).is_cuda
+    model.save(tmp_path / "m.safetensors")
+    host = grm.load(tmp_path / "m.safetensors", device="cpu", **net())
+    torch.testing.assert_close(model.logits(test[0]).cpu(), host.logits(test[0]), atol=2e-3, rtol=2e-3)
+
+
+@pytest.mark.parametrize("method", ["erm", "dann", "gsat", "grm"])
+def test_networks_at_graph_level(method, tmp_path, motifs):
+    from test_own_networks import make
+
+    more = {"encoder_input": "raw"} if method == "grm" else {}
+    model = grm.Classifier(method, encoder=make(0, 3, 8), hidden=8, batch=8, epochs=3, device="cuda", **more)
+    model.fit(motifs[:24], motifs[24:32])
+    model.save(tmp_path / "m.safetensors")
+    host = grm.load(tmp_path / "m.safetensors", device="cpu", encoder=make(0, 3, 8))
+    torch.testing.assert_close(model.logits(motifs[32:]).cpu(), host.logits(motifs[32:]), atol=2e-3, rtol=2e-3)
+
+
 @pytest.mark.parametrize("layer", ["GCNConv", "GATv2Conv", "GINConv"])
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_layers_of_pytorch_geometric_are_backbones(layer, device, pyg):

@@ -43,7 +43,7 @@ class Net(torch.nn.Module):
         h = torch.tanh(gather(self.first(x)))
         if batch is not None:  # a node against the others of its graph
             count = torch.bincount(batch).clamp(min=1)[:, None]
-            mean = torch.zeros(len(count), h.shape[1]).index_add(0, batch, h) / count
+            mean = h.new_zeros(len(count), h.shape[1]).index_add(0, batch, h) / count
             h = h - 0.5 * mean[batch]
         return (h, self.second(h)) if self.pair else self.second(h)
 
