@@ -86,7 +86,8 @@ double evaluation_bytes(const GrmOptions& o, const DomainShape& g, const BatchSh
   if (o.scope != Scope::whole) {
     const auto at_once = static_cast<double>(std::min(g.counted.numel(), kEvaluatedNets));
     rows = at_once * net.rows;
-    pairs = o.edge_support == EdgeSupport::all ? 0 : at_once * (net.edges + net.rows);
+    const double all = o.own_classifier() ? at_once * net.rows * net.rows : 0;
+    pairs = o.edge_support == EdgeSupport::all ? all : at_once * (net.edges + net.rows);
   }
   return kFloat * 0.5 *
              (domain_floats(o) * g.nodes + row_floats(o, o.scope != Scope::whole) * rows) +
