@@ -123,7 +123,7 @@ class Arm final : public Method {
         steps_(set_.device(), !view.sampling.on() && !options.own()),
         provider_(options.domains, ArmModel::two_layer_gcn(options.backbone), view, rng),
         batches_(view.sampling, rng, options.hops()) {
-    tell_unread_edges(view, "arm", true, false);
+    tell_unread_edges(view, "arm", true, options.own());
     const int64_t targets = options.support * options.batches;
     if (batches_.on() && view.sampling.batch < targets) {
       fail(ErrorKind::config,

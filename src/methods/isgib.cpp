@@ -263,7 +263,7 @@ class IsGib final : public Method {
     }
     critic_ = nn::Linear(set_, "critic", options.input_width, options.hidden, false);
     require_classes(view, "isgib", "it pairs nodes of equal and of different classes");
-    tell_unread_edges(view, "isgib", true, false);
+    tell_unread_edges(view, "isgib", true, options.own());
     if (options.batch_norm && !own_) norm_ = nn::BatchNorm(set_, "norm1", options.hidden);
     optimiser_ = std::make_unique<nn::Adam>(
         set_, options.optimiser.lr, options.optimiser.weight_decay, options.optimiser.decoupled());

@@ -61,7 +61,7 @@ class Mario final : public Method {
         steps_(set_.device(), !options.own_encoder()),
         optimiser_(set_.with_prefix("encoder."), options.lr, 0.0, false) {
     normalise_prototypes();
-    tell_unread_edges(view, "mario", true, false);
+    tell_unread_edges(view, "mario", true, options.own_encoder());
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

@@ -2,6 +2,8 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
+
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "nn/backbones.h"
@@ -129,16 +131,19 @@ class OwnGraphEncoder final : public GraphEncoder {
 
 }  // namespace
 
+std::vector<GraphLayerKind> layers_of_ours() {
+  std::vector<GraphLayerKind> kinds = all_values<GraphLayerKind>();
+  kinds.erase(std::remove(kinds.begin(), kinds.end(), GraphLayerKind::own), kinds.end());
+  return kinds;
+}
+
 void GraphEncoderOptions::declare(OptionList& list, bool one) {
   if (one) {
     list.choice("layer", layer,
                 "The convolution of the graph encoder; own: a network that is handed over, as "
                 "Python does, gives the node rows.");
   } else {
-    list.choice("layer", layer,
-                {GraphLayerKind::gin, GraphLayerKind::gcn, GraphLayerKind::le,
-                 GraphLayerKind::graph, GraphLayerKind::arma},
-                "The convolution of the graph encoder.");
+    list.choice("layer", layer, layers_of_ours(), "The convolution of the graph encoder.");
   }
   list.add("layers", layers, {1, 64}, "Number of layers that pass messages.");
   list.add("hidden", hidden, {1, 65536}, "Width of the node rows.");

@@ -40,6 +40,9 @@ bool fits_padded_input(const Graph& set);
 enum class GraphLayerKind { gin, gcn, le, graph, arma, own };
 GRM_WORDS(GraphLayerKind, "gin", "gcn", "le", "graph", "arma", "own")
 
+/// All kinds but `own`.
+std::vector<GraphLayerKind> layers_of_ours();
+
 struct GraphEncoderOptions {
   GraphLayerKind layer = GraphLayerKind::gin;
   int64_t layers = 3;

@@ -269,10 +269,7 @@ TEST_P(GraphLayerKinds, NoNodesGiveNoRows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GraphLayerKinds,
-                         testing::Values(GraphLayerKind::gin, GraphLayerKind::gcn,
-                                         GraphLayerKind::le, GraphLayerKind::graph,
-                                         GraphLayerKind::arma),
+INSTANTIATE_TEST_SUITE_P(All, GraphLayerKinds, testing::ValuesIn(layers_of_ours()),
                          [](const auto& kind) { return to_string(kind.param); });
 
 TEST(GraphLayers, WrongInputIsNamed) {

@@ -9,6 +9,7 @@ import sys
 
 import grm
 import pytest
+import torch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODULES = [grm, grm._classifier, grm._compare, grm._datasets, grm._inputs, grm._options, grm.nn, grm.ops]
@@ -44,6 +45,8 @@ def test_the_block_of_the_readme_runs(tmp_path, monkeypatch):
 
 
 def test_stubs_are_those_of_the_module():
+    if not torch.__version__.startswith("1."):
+        pytest.skip("the stubs are written from the signatures of Debian's pybind11, newer ones word them differently")
     done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "python_stubs.py"), "--check"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -48,7 +48,8 @@ class Grm final : public Method {
                              target_of(view.loss.kind) == Target::classes),
         steps_(set_, view.sharding,
                !options.own_network() && (options_.scope == Scope::whole || draws_targets_there_)) {
-    tell_unread_edges(view, "grm, which generates weights of its own,", false, false);
+    const bool own = options.own_encoder();  // it gets all that edges carry
+    tell_unread_edges(view, "grm, which generates weights of its own,", own, own);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
