@@ -18,13 +18,23 @@ ROOT = Path(__file__).resolve().parent
 VERSION = re.search(r"project\(grm VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 
+def torch_with_cuda():
+    """The CMake files of a torch with CUDA want the whole toolkit, also where nothing is built for a GPU."""
+    import torch
+
+    if torch.version.cuda is None:
+        return []
+    return [f"-DGRM_TORCH_ROOT={Path(torch.__file__).parent}",
+            f"-DGRM_TORCH_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"]
+
+
 class BuildWithCMake(build_ext):
     def run(self):
         build = Path(os.environ.get("GRM_BUILD", ROOT / "build-python")).resolve()
         if not (build / "python" / "interpreter").exists():  # else it is configured for Python already
             options = ["-G", "Ninja", "-DGRM_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}",
                        "-DGRM_BUILD_TESTS=OFF", "-DGRM_BUILD_BENCH=OFF"]
-            options += shlex.split(os.environ.get("CMAKE_ARGS", ""))
+            options += torch_with_cuda() + shlex.split(os.environ.get("CMAKE_ARGS", ""))
             subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True)
         subprocess.run(["cmake", "--build", build, "--target", "grm_python"], check=True)
         package = Path(self.build_lib) / "grm"

@@ -2,67 +2,176 @@
 """What Python costs, and what our propagation costs beside others.
 
     PYTHONPATH=build/python GRM=build/grm GRM_DATA=... /usr/bin/python3 bench/python_bench.py [--device cuda]
+    ... bench/python_bench.py --only epochs --threads 1 --json overhead.json
 
-1. Seconds of an epoch of the program and of Python, in turns, the fastest and the median of all: on Twitch where
-   GRM_DATA has it, else on sbm.
-2. `grm.ops.propagate`, forward and backward, against index_add in plain torch, torch.sparse, and GCNConv of
-   PyTorch Geometric where it is installed: 10^4 to 10^6 nodes, 16 edges a node, 64 columns.
-3. Networks of PyTorch Geometric (GCNConv, GATv2Conv, GINConv) as backbones, where it is installed.
+epochs       an epoch of the program and of Python with a callback, on Twitch where GRM_DATA has it, else on sbm.
+             Both are processes that train for ever and take turns of a few epochs, while the other one is stopped,
+             so that what else the machine does meets both alike. Processor time of all threads by epochs is what an
+             epoch costs with all that is done between epochs.
+propagation  `grm.ops.propagate`, forward and backward, against index_add in plain torch, torch.sparse, and GCNConv
+             of PyTorch Geometric where it is installed: 10^4 to 10^6 nodes, 16 edges a node, 64 columns.
+networks     GCNConv, GATv2Conv and GINConv of PyTorch Geometric as backbones, where it is installed.
+
+--json FILE keeps all numbers; it is written anew after each part, so that a run that is stopped leaves some.
 """
 
 import argparse
 import glob
 import json
 import os
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+import traceback
 
-import grm
-import torch
-
-
+FOR_EVER = 10**6
 WARM = 3  # epochs that build operators and touch memory for the first time
+PARTS = ("epochs", "propagation", "networks")
 
 
-def epoch_seconds(method, dataset, options, rounds, epochs, device):
-    program = os.environ.get("GRM", "build/grm")
-    found = {"program": [], "python": [], "python with a callback": []}
-    processor = {"program": [], "python with a callback": []}  # all threads: hardly moved by what else runs
-    words = [w for key, value in options.items() for w in ("--set", f"{key}={value}")]
-    data = grm.Dataset(dataset, **{k.split(".")[1]: v for k, v in options.items() if k.startswith("dataset.")})
-    for _ in range(rounds):
+class Results:
+    def __init__(self, path):
+        self.path, self.all = path, {}
+
+    def add(self, part, row):
+        self.all.setdefault(part, []).append(row)
+        if self.path:
+            with open(self.path, "w") as file:
+                json.dump(self.all, file, indent=1)
+
+
+# --- an epoch of the program and of Python ------------------------------------------------------------------
+
+
+class Run:
+    """A process that trains for ever, with what it has used and how far it has come."""
+
+    def __init__(self, words, folder):
+        self.folder, self.size, self.lines, self.seconds = folder, 0, 0, []
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(words, stdout=self.log, stderr=self.log)
+
+    def epochs(self):
+        """How many epochs are over; their seconds by the engine's clock are kept."""
+        found = glob.glob(self.folder + "/*/*/*/metrics.jsonl")
+        if found:
+            with open(found[0]) as file:
+                file.seek(self.size)
+                text = file.read()
+            whole = text[:text.rfind("\n") + 1]
+            self.size += len(whole.encode())
+            self.seconds += [json.loads(line)["seconds"] for line in whole.splitlines()]
+        return len(self.seconds)
+
+    def processor(self):
+        """Seconds of all threads on a processor, to the nanosecond."""
+        total = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
+            try:
+                with open(path) as file:
+                    total += int(file.read().split()[0])
+            except OSError:  # the thread has just ended
+                pass
+        return total * 1e-9
+
+    def wait_for(self, epochs):
+        while self.epochs() < epochs:
+            if self.process.poll() is not None:
+                self.log.seek(0)
+                raise RuntimeError(self.log.read().decode()[-2000:])
+            time.sleep(0.05)
+
+    def go(self, on):
+        self.process.send_signal(signal.SIGCONT if on else signal.SIGSTOP)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def start(side, method, dataset, given, folder):
+    if side == "python":
+        asked = json.dumps([method, dataset, given.device, given.threads, folder])
+        return Run([sys.executable, os.path.abspath(__file__), "--child", asked], folder)
+    words = [os.environ.get("GRM", "build/grm"), "train", "--dataset", dataset, "--method", method, "--epochs",
+             str(FOR_EVER), "--out", folder, "--quiet", "--device", given.device, "--set", "train.first_seed=0",
+             "--set", f"train.eval_every={FOR_EVER}"]
+    return Run(words + (["--threads", str(given.threads)] if given.threads else []), folder)
+
+
+def child(method, dataset, device, threads, folder):
+    import grm
+
+    if threads:
+        grm.set_threads(threads)
+    seen = []  # a callback is part of what is measured
+    model = grm.Classifier(method, device=device, epochs=FOR_EVER, eval_every=FOR_EVER)
+    model.fit(grm.Dataset(dataset), callbacks=lambda epoch: seen.append(epoch.loss["total"]), out=folder)
+
+
+def in_turns(runs, given):
+    """(processor seconds, epochs) of each turn: one of the two runs at a time, for a part of a second."""
+    used = {name: [] for name in runs}
+    for run in runs.values():
+        run.wait_for(WARM)
+        run.go(False)
+    for turn in range(given.rounds):
+        for name in list(runs) if turn % 2 == 0 else list(runs)[::-1]:
+            run = runs[name]
+            before, done = run.processor(), run.epochs()
+            run.go(True)
+            run.wait_for(done + given.epochs)
+            run.go(False)
+            time.sleep(0.02)
+            used[name].append((run.processor() - before, run.epochs() - done))
+    return used
+
+
+def epochs(results, given):
+    twitch = os.path.isdir(os.path.join(os.environ.get("GRM_DATA", ""), "twitch"))
+    dataset = "twitch" if twitch else "sbm"
+    for method in given.methods:
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([program, "train", "--dataset", dataset, "--method", method, "--epochs", str(epochs),
-                            "--out", folder, "--quiet", "--device", device, "--set", "train.first_seed=0",
-                            "--set", f"train.eval_every={epochs}", *words], check=True, capture_output=True)
-            with open(glob.glob(folder + "/*/*/*/metrics.jsonl")[0]) as file:
-                found["program"] += [json.loads(line)["seconds"] for line in file][WARM:]
-        done = subprocess.run([program, "bench", "--dataset", dataset, "--method", method, "--device", device,
-                               "--json", *words], check=True, capture_output=True)
-        processor["program"].append(json.loads(done.stdout)["cpu_seconds_per_epoch"])
-        ticks = []
-        for name, callback in (("python", ()), ("python with a callback",
-                                                lambda e: ticks.append(time.process_time()))):
-            more = {k.replace(".", "__"): v for k, v in options.items() if not k.startswith("dataset.")}
-            model = grm.Classifier(method, device=device, epochs=epochs, eval_every=epochs, **more)
-            model.fit(data, callbacks=callback)
-            found[name] += [line["seconds"] for line in model.history_][WARM:]
-        steps = [b - a for a, b in zip(ticks, ticks[1:])][WARM:-1]  # the last epoch is evaluated
-        processor["python with a callback"].append(statistics.median(steps))
-    for name, seconds in processor.items():
-        print(f"{dataset} {method} {name}: {1000 * min(seconds):.2f} ms of processor time an epoch "
-              f"({100 * (min(seconds) / min(processor['program']) - 1):+.1f} %; all: "
-              f"{', '.join(f'{1000 * s:.1f}' for s in seconds)})")
-    for name, seconds in found.items():
-        fastest, median = min(seconds), statistics.median(seconds)
-        print(f"{dataset} {method} {name}: fastest epoch {1000 * fastest:.2f} ms "
-              f"({100 * (fastest / min(found['program']) - 1):+.1f} %), median {1000 * median:.2f} ms "
-              f"({100 * (median / statistics.median(found['program']) - 1):+.1f} %)", flush=True)
+            runs = {name: start(name, method, dataset, given, f"{folder}/{name}") for name in ("program", "python")}
+            try:
+                used = in_turns(runs, given)
+                seconds = {name: run.seconds[WARM:] for name, run in runs.items()}
+            finally:
+                for run in runs.values():
+                    run.end()
+        row = {"dataset": dataset, "method": method, "device": given.device, "threads": given.threads,
+               "rounds": given.rounds, "epochs": given.epochs, "processor": used}
+
+        def of_turns(begin, end):  # an epoch that a turn cuts goes on in the next one
+            each = {k: [sum(x) for x in zip(*v[begin:end])] for k, v in used.items()}
+            return {k: processor / count for k, (processor, count) in each.items()}
+
+        def cost(of):
+            return 100 * (of["python"] / of["program"] - 1)
+
+        measures = {"processor time": of_turns(0, None),
+                    "median by the clock": {k: statistics.median(v) for k, v in seconds.items()},
+                    "fastest by the clock": {k: min(v) for k, v in seconds.items()}}
+        for name, of in measures.items():
+            row[name] = {**of, "overhead_percent": cost(of)}
+            print(f"{dataset} {method} on {given.device}, an epoch, {name}: program {1000 * of['program']:.2f} ms, "
+                  f"Python {1000 * of['python']:.2f} ms, {cost(of):+.2f} %", flush=True)
+        fifth = max(1, given.rounds // 5)
+        row["overhead of fifths"] = [cost(of_turns(k, k + fifth)) for k in range(0, fifth * 5, fifth)
+                                     if k < given.rounds]
+        print("  by fifths of the turns: " + ", ".join(f"{c:+.2f} %" for c in row["overhead of fifths"]), flush=True)
+        results.add("epochs", row)
+
+
+# --- propagation ----------------------------------------------------------------------------------------------
 
 
 def timed(body, device, seconds=1.0):
+    import torch
+
     def wait():
         if device != "cpu":
             torch.cuda.synchronize()
@@ -79,7 +188,15 @@ def timed(body, device, seconds=1.0):
     return best
 
 
-def propagation(nodes, width, device):
+def propagation(results, given):
+    for nodes in given.nodes:
+        propagation_of(results, nodes, 64, given.device)
+
+
+def propagation_of(results, nodes, width, device):
+    import grm
+    import torch
+
     generator = torch.Generator().manual_seed(0)
     index = torch.randint(nodes, (2, 16 * nodes), generator=generator)
     index = torch.unique(index, dim=1)
@@ -107,24 +224,34 @@ def propagation(nodes, width, device):
     except ImportError:
         pass
     gradient = torch.rand(nodes, width, device=device)
-    ours = None
+    row = {"nodes": nodes, "edges": index.shape[1], "width": width, "device": device, "seconds": {}}
+    with torch.no_grad():
+        expected = bodies["grm.ops.propagate"]()
+        row["largest_difference"] = {name: float((body() - expected).abs().max()) for name, body in bodies.items()}
     for name, body in bodies.items():
         def both():
             x.grad = None
             body().backward(gradient)
 
-        seconds = timed(both, device)
-        ours = ours or seconds
+        row["seconds"][name] = timed(both, device)
+        times = row["seconds"][name] / row["seconds"]["grm.ops.propagate"]
         print(f"{nodes} nodes, {index.shape[1]} edges, {width} columns, {device}, {name}: "
-              f"{1000 * seconds:.2f} ms, {seconds / ours:.2f} x ours")
+              f"{1000 * row['seconds'][name]:.2f} ms, {times:.2f} x ours", flush=True)
+    results.add("propagation", row)
 
 
-def backbones(device):
+# --- networks of PyTorch Geometric ----------------------------------------------------------------------------
+
+
+def networks(results, given):
     try:
         from torch_geometric.nn import GATv2Conv, GCNConv, GINConv
     except ImportError:
         print("skipped: PyTorch Geometric is not installed")
         return
+    import grm
+    import torch
+
     data = grm.datasets.sbm()
     width = data.train[0].num_features
 
@@ -141,24 +268,46 @@ def backbones(device):
                        ("GINConv", lambda a, b: GINConv(linear(a, b)))):
         for method in ("erm", "drnn:fast"):
             net = Net(make(width, 64), make(64, data.classes))
-            model = grm.Classifier(method, backbone=net, epochs=20, device=device).fit(data)
-            print(f"{method} with {name} on {device}: test {100 * model.score(data):.1f} %, "
-                  f"{1000 * model.record_['seconds_per_epoch']:.1f} ms an epoch")
+            model = grm.Classifier(method, backbone=net, epochs=20, device=given.device).fit(data)
+            row = {"method": method, "layer": name, "device": given.device, "test": model.score(data),
+                   "seconds_per_epoch": model.record_["seconds_per_epoch"]}
+            print(f"{method} with {name} on {given.device}: test {100 * row['test']:.1f} %, "
+                  f"{1000 * row['seconds_per_epoch']:.1f} ms an epoch", flush=True)
+            results.add("networks", row)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--rounds", type=int, default=30, help="turns of program and Python")
+    parser.add_argument("--epochs", type=int, default=20, help="epochs in a turn")
+    parser.add_argument("--threads", type=int, default=0, help="0: what the program takes by itself")
+    parser.add_argument("--methods", nargs="*", default=["erm", "grm:best"])
+    parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--json", default="")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        child(*json.loads(given.child))
+        return 0
+    results = Results(given.json)
+    import grm
+
+    if given.threads:
+        grm.set_threads(given.threads)
+    config = grm.show_config()
+    print(config)
+    results.add("config", {k: str(v) for k, v in config.items()})
+    failed = 0
+    for part in given.only:
+        try:
+            {"epochs": epochs, "propagation": propagation, "networks": networks}[part](results, given)
+        except Exception:  # the other parts are worth something by themselves
+            traceback.print_exc()
+            failed += 1
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])
-    parser.add_argument("--skip-epochs", action="store_true")
-    given = parser.parse_args()
-    print(grm.show_config())
-    if not given.skip_epochs:
-        twitch = os.path.isdir(os.path.join(os.environ.get("GRM_DATA", ""), "twitch"))
-        for chosen in ("erm", "grm:best"):
-            epoch_seconds(chosen, "twitch" if twitch else "sbm", {}, given.rounds, given.epochs, given.device)
-    for count in given.nodes:
-        propagation(count, 64, given.device)
-    backbones(given.device)
+    sys.exit(main())

@@ -36,5 +36,14 @@ for part in googletest googlemock; do
   mkdir -p ".deps/googletest/$part"
   cp -RL "$source/$part/include" "$source/$part/src" ".deps/googletest/$part/"
 done
+# What runs the Python tests there (scripts/device_python.sh), where it is installed here: pure Python.
+mkdir -p .deps/python
+for module in pytest _pytest pluggy iniconfig packaging attr attrs exceptiongroup tomli; do
+  path=$(/usr/bin/python3 -c 'import importlib.util as u, sys
+spec = u.find_spec(sys.argv[1])
+print("" if spec is None else (list(spec.submodule_search_locations or []) or [spec.origin])[0])' "$module")
+  if [ -n "$path" ]; then cp -RL "$path" .deps/python/; fi
+done
+find .deps/python -name __pycache__ -prune -exec rm -rf {} +
 git describe --always --dirty > .deps/commit  # the copy has no history, but its records name the commit
 du -sh .deps

@@ -1,6 +1,7 @@
 // grm._grm: the engine for Python. The package around it (python/grm) is what users import.
 #include <ATen/Parallel.h>
 #include <malloc.h>
+#include <torch/csrc/Exceptions.h>
 
 #include "engine.h"
 #include "grm/core/error.h"
@@ -41,6 +42,9 @@ void translate(std::exception_ptr thrown) {
     raise(word_of(error.kind()), error.what());
   } catch (const InternalError& error) {
     raise("internal", error.what());
+  } catch (python_error& error) {
+    // Of a gradient written in Python: torch's own translator need not be in this module's tables.
+    error.restore();
   }
 }
 

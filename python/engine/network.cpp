@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "grm/core/error.h"
+#include "nn/backbones.h"
 
 namespace grm::python {
 namespace {
@@ -28,13 +30,21 @@ class PythonNetwork final : public nn::Backbone {
   }
 
   nn::BackboneOutput forward(const nn::BackboneInput& input, nn::Pass& pass) override {
-    const torch::Tensor x = dense(input.x);
+    const torch::Tensor x = features_.get(input.x, device_);
     const torch::Tensor pairs = pairs_of(input.edges);
+    const bool featured = input.edge_x.sparse || input.edge_x.dense.defined();
+    const torch::Tensor edge_x =
+        featured ? edge_features_.get(input.edge_x, device_) : torch::Tensor();
+    torch::Tensor graphs = input.graph_of_node;
+    if (graphs.defined()) graphs = on_device(graphs, device_);
+    const nn::InputWeights weights{input.data_weights, input.edge_weights, true};
+    const torch::Tensor weight = weights.inner_on(device_, torch::kFloat32);
     // The module draws from torch's generator; a key of the pass makes its draws repeatable.
     const auto key = static_cast<int64_t>(pass.training() ? pass.next_key(0.0) >> 1 : 0);
     const py::gil_scoped_acquire gil;
     const py::object out =
-        adapter_->get()(x, pairs, none_or_tensor(input.edge_weights), pass.training(), key);
+        adapter_->get()(x, pairs, none_or_tensor(weight), input.edge_weights.defined(),
+                        none_or_tensor(edge_x), none_or_tensor(graphs), pass.training(), key);
     nn::BackboneOutput result;
     if (py::isinstance<py::tuple>(out)) {
       const auto both = out.cast<py::tuple>();
@@ -58,24 +68,13 @@ class PythonNetwork final : public nn::Backbone {
          fmt::join(rows.sizes(), ", "), nodes, outputs_);
   }
 
-  // Features as one matrix where the model lives, made once for features that stay.
-  torch::Tensor dense(const Features& given) {
-    if (!given.sparse && !given.shift.defined()) return given.on(device_).dense;
-    for (const auto& [known, value] : dense_) {
-      if (known.sparse == given.sparse && known.dense.is_same(given.dense) &&
-          known.sparse_values.is_same(given.sparse_values) && known.shift.is_same(given.shift)) {
-        return value;
-      }
-    }
-    if (dense_.size() >= kKept) dense_.pop_front();
-    dense_.emplace_back(given, on_device(given.to_dense(), device_));
-    return dense_.back().second;
-  }
-
   torch::Tensor pairs_of(const AdjacencyPtr& edges) {
     for (const auto& [known, value] : pairs_) {
       if (!known.owner_before(edges) && !edges.owner_before(known)) return value;
     }
+    pairs_.erase(std::remove_if(pairs_.begin(), pairs_.end(),
+                                [](const auto& kept) { return kept.first.expired(); }),
+                 pairs_.end());
     if (pairs_.size() >= kKept) pairs_.pop_front();
     const auto [source, target] = edge_list(*edges);
     pairs_.emplace_back(edges, on_device(torch::stack({source, target}), device_));
@@ -86,22 +85,24 @@ class PythonNetwork final : public nn::Backbone {
   std::shared_ptr<Held> adapter_;
   torch::Device device_;
   int64_t outputs_;
-  std::deque<std::pair<Features, torch::Tensor>> dense_;
+  nn::DenseFeatures features_, edge_features_;
   std::deque<std::pair<std::weak_ptr<const Adjacency>, torch::Tensor>> pairs_;
 };
 
 }  // namespace
 
-nn::OwnNetworkMaker network_maker(const py::object& adapter) {
-  if (adapter.is_none()) return {};
-  const auto held = std::make_shared<Held>(adapter);
+nn::OwnNetworkMaker network_maker(const py::object& networks) {
+  if (networks.is_none()) return {};
+  const auto held = std::make_shared<Held>(networks);
   return [held](nn::ParameterSet& set, const std::string& prefix, int64_t features,
                 int64_t outputs) -> std::unique_ptr<nn::Backbone> {
+    std::shared_ptr<Held> network;
     {
       const py::gil_scoped_acquire gil;
-      held->get().attr("prepare")(features, outputs);
+      network = std::make_shared<Held>(held->get().attr("at")(prefix));
+      network->get().attr("prepare")(features, outputs);
     }
-    return std::make_unique<PythonNetwork>(held, set, prefix, outputs);
+    return std::make_unique<PythonNetwork>(network, set, prefix, outputs);
   };
 }
 

@@ -5,9 +5,9 @@
 
 namespace grm::python {
 
-/// Makes networks from `adapter`, an object of grm._network.Adapter: parameters() and buffers() name
-/// its tensors, a call computes. None: an empty maker.
-nn::OwnNetworkMaker network_maker(const py::object& adapter);
+/// Makes networks from an object of grm._network.Networks: at(prefix) is the one of that place, whose
+/// tensors() are named and whose call computes. None: an empty maker.
+nn::OwnNetworkMaker network_maker(const py::object& networks);
 
 /// Hands the maker over while models are built; does nothing for an empty one.
 class NetworkScope {

@@ -21,7 +21,7 @@ from ._errors import ConfigError, DataError, Interrupted, ShapeError
 from ._explanation import Explanation
 from ._inputs import Collected, Graph, Parts, is_path, labels, make_graph_set, make_node_graph, parts_of
 from ._inputs import is_one_graph
-from ._network import Adapter
+from ._network import ROLES, Networks, own_options
 from ._options import make_config, split_spec
 
 VALIDATION_SHARE = 0.2
@@ -53,6 +53,7 @@ class Uncertainty:
 
 
 Callback = Callable[[Epoch], Any]
+_NAMED = ("method", "seed", "device", "metric", "target") + ROLES
 
 
 class Classifier:
@@ -62,7 +63,7 @@ class Classifier:
     ``Classifier("grm:best", epochs=100, lr=0.01)``. Where a name is ambiguous, write the section:
     ``train__test="never"``. `metric` and `target` ("class", "multi-label", "regression"; docs/targets.md)
     are for data handed over as arrays.
-    `backbone` or `encoder` is a torch.nn.Module of your own, see docs/python.md.
+    `backbone`, `encoder` or `classifier` is a torch.nn.Module of your own, see docs/python.md.
 
     >>> import grm
     >>> data = grm.datasets.sbm(nodes=300)
@@ -77,7 +78,8 @@ class Classifier:
 
     def __init__(self, method: str = "grm:best", seed: int = 0, device: str = "auto", *,
                  metric: Optional[str] = None, backbone: Optional[torch.nn.Module] = None,
-                 encoder: Optional[torch.nn.Module] = None, target: str = "class",
+                 encoder: Optional[torch.nn.Module] = None,
+                 classifier: Optional[torch.nn.Module] = None, target: str = "class",
                  **options: Any) -> None:
         self.method = method
         self.seed = seed
@@ -85,6 +87,7 @@ class Classifier:
         self.metric = metric
         self.backbone = backbone
         self.encoder = encoder
+        self.classifier = classifier
         self.target = target
         self._options = dict(options)
 
@@ -92,14 +95,13 @@ class Classifier:
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
         """All arguments of the constructor; `sklearn.base.clone` uses it."""
-        named = {k: getattr(self, k) for k in ("method", "seed", "device", "metric", "backbone",
-                                               "encoder", "target")}
+        named = {k: getattr(self, k) for k in _NAMED}
         return {**named, **self._options}
 
     def set_params(self, **params: Any) -> "Classifier":
         """Sets arguments of the constructor."""
         for key, value in params.items():
-            if key in ("method", "seed", "device", "metric", "backbone", "encoder", "target"):
+            if key in _NAMED:
                 setattr(self, key, value)
             else:
                 self._options[key] = value
@@ -119,17 +121,18 @@ class Classifier:
 
     def _config(self, dataset: str, own: Optional[Dict[str, Any]] = None) -> "_grm.Config":
         options = {**(own or {}), **self._options}
-        if self.backbone is not None and self.encoder is not None:
-            raise ConfigError("give a backbone or an encoder, not both")
-        if self.backbone is not None:
-            options["method__backbone"] = "own"
-        if self.encoder is not None:
-            options["method__encoder"] = "own"
+        given = self._given()
+        if given:
+            plain = make_config(dataset, self.method, "cpu", {})
+            options.update(own_options(plain, self.method, given))
         return make_config(dataset, self.method, self.device, options)
 
-    def _adapter(self) -> Optional[Adapter]:
-        network = self.backbone if self.backbone is not None else self.encoder
-        return None if network is None else Adapter(network)
+    def _given(self) -> Dict[str, torch.nn.Module]:
+        return {role: getattr(self, role) for role in ROLES if getattr(self, role) is not None}
+
+    def _networks(self) -> Optional[Networks]:
+        given = self._given()
+        return Networks(given) if given else None
 
     # --- training ---------------------------------------------------------------------------------
 
@@ -158,7 +161,7 @@ class Classifier:
             folder = folder or _grm.create_run_folder(root, config, self.seed)
             with _CtrlC() as keys:
                 record, stopped = _grm.fit(config, task, self.seed, folder, watch, keys.pressed,
-                                           self._adapter())
+                                           self._networks())
             if stopped:
                 keep = True
                 raise Interrupted(f"stopped; a checkpoint is in {stopped}: fit(..., out={root!r}, "
@@ -195,7 +198,7 @@ class Classifier:
         self._open(path)
 
     def _open(self, path: str) -> None:
-        self._network = self._adapter()
+        self._network = self._networks()
         self._model = _grm.Model(path, _grm.resolve_device(self.device), self._network)
         self.about_ = self._model.about()
         names = self.about_["label_names"]
@@ -204,11 +207,16 @@ class Classifier:
 
     @property
     def network_(self) -> torch.nn.Module:
-        """The trained copy of the network that was handed over."""
+        """The trained copy of the network that was handed over, of several the first one."""
+        return next(iter(self.networks_.values()))
+
+    @property
+    def networks_(self) -> Dict[str, torch.nn.Module]:
+        """The trained copies of the networks by what they are: backbone, encoder, classifier."""
         self._fitted()
         if self._network is None:
             raise ConfigError("the model has no network of the user's own")
-        return self._network.module
+        return {role: adapter.module for role, adapter in self._network.adapters.items()}
 
     # --- what a trained model says ----------------------------------------------------------------
 
@@ -337,7 +345,8 @@ class Classifier:
 
 def load(path: Union[str, "os.PathLike[str]"], device: str = "auto", *,
          backbone: Optional[torch.nn.Module] = None,
-         encoder: Optional[torch.nn.Module] = None) -> Classifier:
+         encoder: Optional[torch.nn.Module] = None,
+         classifier: Optional[torch.nn.Module] = None) -> Classifier:
     """Reads a model file, or the folder of a run of the program.
 
     A model with a network of your own needs that network: its structure is not in the file.
@@ -345,11 +354,11 @@ def load(path: Union[str, "os.PathLike[str]"], device: str = "auto", *,
     path = os.fspath(path)
     if os.path.isdir(path):
         path = os.path.join(path, "model.safetensors")
-    network = backbone if backbone is not None else encoder
-    about = _grm.Model(path, "cpu", None if network is None else Adapter(network)).about()
+    networks = {"backbone": backbone, "encoder": encoder, "classifier": classifier}
+    given = {role: net for role, net in networks.items() if net is not None}
+    about = _grm.Model(path, "cpu", Networks(given) if given else None).about()
     spec = f"{about['method']}:{about['preset']}"
-    model = Classifier(spec, about["seed"], device, backbone=backbone, encoder=encoder,
-                       **_changed_options(about, spec))
+    model = Classifier(spec, about["seed"], device, **networks, **_changed_options(about, spec))
     model._take(path)
     return model
 

@@ -56,6 +56,10 @@ struct ArmOptions : MethodOptions {
   ArmOptions() { domains.domains = DomainSource::natural; }
 
   void declare(OptionList& list) {
+    list.choice("backbone", backbone.backbone, {nn::BackboneKind::gcn, nn::BackboneKind::own},
+                "the network that predicts: two gcn layers, or one that is handed over, as Python "
+                "does, for the features and then the context")
+        .came_later();
     list.choice("conv", backbone.conv,
                 "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
                 "normalisation");
@@ -101,6 +105,10 @@ struct ArmOptions : MethodOptions {
     return all;
   }
   bool takes_batches() const { return true; }
+  bool own() const { return backbone.backbone == nn::BackboneKind::own; }
+  std::optional<int64_t> hops() const {
+    return own() ? std::nullopt : std::optional<int64_t>(ArmModel::kHops);
+  }
 };
 
 class Arm final : public Method {
@@ -113,10 +121,10 @@ class Arm final : public Method {
         model_(set_, options.backbone, options.channels, view.features, view.classes),
         optimiser_(set_, options.optimiser.lr, options.optimiser.weight_decay,
                    options.optimiser.decoupled()),
-        steps_(set_.device(), !view.sampling.on()),
+        steps_(set_.device(), !view.sampling.on() && !options.own()),
         provider_(options.domains, ArmModel::two_layer_gcn(options.backbone), view, rng),
-        batches_(view.sampling, rng, ArmModel::kHops) {
-    tell_unread_edges(view, "arm", true, false);
+        batches_(view.sampling, rng, options.hops()) {
+    tell_unread_edges(view, "arm", true, options.own());
     const int64_t targets = options.support * options.batches;
     if (batches_.on() && view.sampling.batch < targets) {
       fail(ErrorKind::config,
@@ -164,7 +172,8 @@ class Arm final : public Method {
       support = torch::tensor(rng_.stream("inference").choose(n, std::min(n, options_.support)),
                               torch::kInt64);
     }
-    if (one && (batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
+    if (one && !options_.own() && (batches_.on() || needs_layer_wise(graph)) &&
+        !nn::InputGradient::wanted()) {
       return layer_wise_logits(graph, support, nodes);
     }
     const torch::Tensor rows = model_.context_rows(graph, pass);

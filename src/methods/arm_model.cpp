@@ -27,10 +27,15 @@ ArmModel::ArmModel(nn::ParameterSet& set, const nn::BackboneOptions& options, in
                    int64_t features, int64_t classes)
     : options_(two_layer_gcn(options)),
       features_(features),
+      classes_(classes),
       propagation_(options.conv, set.dtype(), set.device()),
-      context_(nn::make_backbone(set, "context", options_, features, channels)),
-      weight_(set.glorot("conv1.weight", features + channels, options.hidden)),
-      bias_(set.constant("conv1.bias", {options.hidden}, 0.0)) {
+      context_(nn::make_backbone(set, "context", options_, features, channels)) {
+  if (options.backbone == nn::BackboneKind::own) {
+    own_ = nn::make_own_network(set, "own", features + channels, classes);
+    return;
+  }
+  weight_ = set.glorot("conv1.weight", features + channels, options.hidden);
+  bias_ = set.constant("conv1.bias", {options.hidden}, 0.0);
   if (options.batch_norm) norm_ = nn::BatchNorm(set, "norm1", options.hidden);
   second_ = nn::GcnLayer(set, "conv2", options.hidden, classes);
 }
@@ -54,6 +59,7 @@ torch::Tensor ArmModel::context_of_batch(const torch::Tensor& rows, const torch:
 }
 
 torch::Tensor ArmModel::shared(const Graph& graph) {
+  if (own_) return {};
   return ops::add_bias(
       propagation_.get(graph).apply(ops::feature_linear(graph.x, weight_of_features())), bias_);
 }
@@ -69,8 +75,35 @@ torch::Tensor ArmModel::received(const nn::Propagation& p) const {
 
 torch::Tensor ArmModel::predict(const Graph& graph, const torch::Tensor& shared_rows,
                                 const torch::Tensor& context, nn::Pass& pass) {
+  if (own_) return predict_own(graph, context, pass);
   const torch::Tensor h = hidden(shared_rows, propagation_.get(graph, 0), context, pass);
   return second_.forward(h, propagation_.get(graph, 1));
+}
+
+torch::Tensor ArmModel::predict_own(const Graph& graph, const torch::Tensor& context,
+                                    nn::Pass& pass) {
+  const torch::Tensor x = features_of_.get(graph.x, context.device());
+  nn::BackboneInput input = nn::input_of(graph);
+  input.x = {};
+  input.x.dense = torch::cat({x, context.unsqueeze(0).expand({x.size(0), -1})}, 1);
+  return own_->forward(input, pass).logits;
+}
+
+torch::Tensor ArmModel::predict_each_own(const Graph& graph, const torch::Tensor& contexts,
+                                         const torch::Tensor& context_of,
+                                         const torch::Tensor& nodes) {
+  const torch::Tensor of = context_of.index_select(0, nodes);
+  nn::Pass pass = nn::Pass::evaluate();
+  std::vector<torch::Tensor> places, results;
+  for (int64_t k = 0; k < contexts.size(0); ++k) {
+    const torch::Tensor here = of.eq(k).nonzero().squeeze(1);
+    if (here.numel() == 0) continue;
+    places.push_back(here);
+    results.push_back(
+        select_rows(predict_own(graph, contexts[k], pass), nodes.index_select(0, here)));
+  }
+  if (results.empty()) return torch::empty({0, classes_}, contexts.options());
+  return select_rows(torch::cat(results), torch::cat(places).argsort());
 }
 
 torch::Tensor ArmModel::hidden(const torch::Tensor& shared_rows, const nn::Propagation& p,
@@ -84,6 +117,7 @@ torch::Tensor ArmModel::predict_each(const Graph& graph, const torch::Tensor& sh
                                      const torch::Tensor& contexts, const torch::Tensor& context_of,
                                      const torch::Tensor& nodes) {
   const nn::Evaluating evaluating;
+  if (own_) return predict_each_own(graph, contexts, context_of, nodes);
   const nn::Propagation p = propagation_.get(graph);
   const torch::Tensor a = received(p);
   const torch::Tensor shifts = torch::mm(contexts, weight_of_context());  // [B, hidden]

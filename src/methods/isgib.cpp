@@ -36,12 +36,14 @@
 #include "methods/mini_batches.h"
 #include "nn/data_propagation.h"
 #include "nn/input_gradient.h"
+#include "nn/own_network.h"
 #include "ops/sparse.h"
 
 namespace grm {
 namespace {
 
 struct IsGibOptions : MethodOptions {
+  nn::BackboneKind backbone = nn::BackboneKind::gcn;
   nn::Conv conv = nn::Conv::kipf;
   int64_t input_width = 128;
   int64_t hidden = 128;
@@ -57,6 +59,11 @@ struct IsGibOptions : MethodOptions {
   int64_t pair_block = 256;
 
   void declare(OptionList& list) {
+    list.choice(
+            "backbone", backbone, {nn::BackboneKind::gcn, nn::BackboneKind::own},
+            "the network on the mapped features: two gcn layers, or one that is handed over, as "
+            "Python does, and gives rows of width method.hidden besides")
+        .came_later();
     list.choice("conv", conv,
                 "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
                 "normalisation");
@@ -88,7 +95,7 @@ struct IsGibOptions : MethodOptions {
     return o;
   }
   std::optional<MemoryUses> memory(const RunShape& given) const {
-    const RunShape run = on_samples(given, nn::hops(gcn()));
+    const RunShape run = on_samples(given, hops());
     Held held;
     for (const DomainShape& g : run.training) {
       held.add(nn::backbone_cost(gcn(), g, run.classes));
@@ -116,6 +123,8 @@ struct IsGibOptions : MethodOptions {
     return {smaller("hidden", hidden, 16)};
   }
   bool takes_batches() const { return true; }
+  bool own() const { return backbone == nn::BackboneKind::own; }
+  std::optional<int64_t> hops() const { return own() ? std::nullopt : nn::hops(gcn()); }
 };
 
 constexpr int64_t kHops = 2;
@@ -129,14 +138,18 @@ class IsGib final : public Method {
         set_(rng),
         propagation_(options.conv, set_.dtype(), set_.device()),
         input_(set_, "input", view.features, options.input_width),
-        first_(set_, "conv1", options.input_width, options.hidden),
-        second_(set_, "conv2", options.hidden, view.classes),
-        critic_(set_, "critic", options.input_width, options.hidden, false),
-        steps_(set_.device(), !view.sampling.on()),
-        batches_(view.sampling, rng, kHops) {
+        steps_(set_.device(), !view.sampling.on() && !options.own()),
+        batches_(view.sampling, rng, options.hops()) {
+    if (options.own()) {
+      own_ = nn::make_own_network(set_, "own", options.input_width, view.classes);
+    } else {
+      first_ = nn::GcnLayer(set_, "conv1", options.input_width, options.hidden);
+      second_ = nn::GcnLayer(set_, "conv2", options.hidden, view.classes);
+    }
+    critic_ = nn::Linear(set_, "critic", options.input_width, options.hidden, false);
     require_classes(view, "isgib", "it pairs nodes of equal and of different classes");
-    tell_unread_edges(view, "isgib", true, false);
-    if (options.batch_norm) norm_ = nn::BatchNorm(set_, "norm1", options.hidden);
+    tell_unread_edges(view, "isgib", true, options.own());
+    if (options.batch_norm && !own_) norm_ = nn::BatchNorm(set_, "norm1", options.hidden);
     optimiser_ = std::make_unique<nn::Adam>(
         set_, options.optimiser.lr, options.optimiser.weight_decay, options.optimiser.decoupled());
   }
@@ -154,7 +167,7 @@ class IsGib final : public Method {
   torch::Tensor logits(const Graph& graph, const torch::Tensor& nodes) override {
     const nn::Evaluating evaluating;
     nn::Pass pass = nn::Pass::evaluate();
-    if ((batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
+    if (!own_ && (batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
       return layer_wise(graph, nodes, kHops, [&](int64_t l, const Graph& part) {
         const nn::Propagation p = propagation_.get(part, 0);
         return l == 0 ? hidden(input_.forward(part.x), p, pass) : second_.forward(part.x.dense, p);
@@ -214,8 +227,24 @@ class IsGib final : public Method {
 
   Output forward(const Graph& graph, nn::Pass& pass) {
     const torch::Tensor x0 = input_.forward(graph.x);
+    if (own_) return forward_own(graph, x0, pass);
     const torch::Tensor h = hidden(x0, propagation_.get(graph, 0), pass);
     return {x0, h, second_.forward(h, propagation_.get(graph, 1))};
+  }
+
+  Output forward_own(const Graph& graph, const torch::Tensor& x0, nn::Pass& pass) {
+    nn::BackboneInput input = nn::input_of(graph);
+    input.x = {};
+    input.x.dense = x0;
+    const nn::BackboneOutput out = own_->forward(input, pass);
+    if (!out.hidden.defined() || out.hidden.dim() != 2 || out.hidden.size(0) != x0.size(0) ||
+        out.hidden.size(1) != options_.hidden) {
+      fail(ErrorKind::shape,
+           "isgib hides the input of a node from its hidden row: let the network return (hidden, "
+           "logits), hidden with method.hidden = {} columns",
+           options_.hidden);
+    }
+    return {x0, out.hidden, out.logits};
   }
 
   torch::Tensor hidden(const torch::Tensor& x0, const nn::Propagation& p, nn::Pass& pass) {
@@ -230,6 +259,7 @@ class IsGib final : public Method {
   nn::ParameterSet set_;
   nn::DataPropagation propagation_;
   nn::Linear input_;
+  std::unique_ptr<nn::Backbone> own_;  // null: the layers below
   nn::GcnLayer first_, second_;
   nn::Linear critic_;
   nn::BatchNorm norm_;

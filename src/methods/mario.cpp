@@ -58,10 +58,10 @@ class Mario final : public Method {
         head_(set_, "head", options.hidden, view.classes),
         plain_(options.conv, set_.dtype(), set_.device()),
         weighted_(options.conv, set_.dtype(), set_.device()),
-        steps_(set_.device()),
+        steps_(set_.device(), !options.own_encoder()),
         optimiser_(set_.with_prefix("encoder."), options.lr, 0.0, false) {
     normalise_prototypes();
-    tell_unread_edges(view, "mario", true, false);
+    tell_unread_edges(view, "mario", true, options.own_encoder());
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
@@ -152,8 +152,15 @@ class Mario final : public Method {
     const double columns[2] = {options_.pf1, options_.pf2}, edges[2] = {options_.pe1, options_.pe2};
     Iteration iteration{step, g, graph.x, {}, {}};
     for (size_t v = 0; v < 2; ++v) {
-      iteration.views[v].operators =
-          thinned(g, edges[v], step.stream(stream_of("edges", 2 * g + v)));
+      const Stream draws = step.stream(stream_of("edges", 2 * g + v));
+      if (options_.own_encoder()) {
+        iteration.views[v].seen.edges = drop_edges(*graph.edges, edges[v], draws);
+        const EdgeData data = edge_data(graph, iteration.views[v].seen.edges);
+        iteration.views[v].seen.data_weights = data.weights;
+        iteration.views[v].seen.edge_x = data.x;
+      } else {
+        iteration.views[v].operators = thinned(g, edges[v], draws);
+      }
       iteration.views[v].columns = keep_columns(
           graph.x.width(), columns[v], step.stream(stream_of("columns", 2 * g + v)), set_.device());
     }
@@ -197,7 +204,10 @@ class Mario final : public Method {
 
   torch::Tensor hidden(const Graph& graph) {
     nn::Pass pass = nn::Pass::evaluate();
-    return encoder_.forward(graph.x, {plain_.get(graph), {}}, {}, pass);
+    if (options_.own_encoder()) {
+      return encoder_.forward(graph.x, {{}, {}, nn::input_of(graph)}, {}, pass);
+    }
+    return encoder_.forward(graph.x, {plain_.get(graph), {}, {}}, {}, pass);
   }
 
   void normalise_prototypes() {

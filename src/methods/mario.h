@@ -7,14 +7,20 @@
 #include "grm/core/rng.h"
 #include "grm/methods/method.h"
 #include "grm/nn/layers.h"
+#include "nn/own_network.h"
 
 // The pieces of MARIO's model and its views. The method itself is in src/methods/mario.cpp.
 namespace grm {
+
+/// Layers of ours, or a network of the caller's.
+enum class MarioEncoderKind { gcn, own };
+GRM_WORDS(MarioEncoderKind, "gcn", "own")
 
 constexpr int64_t kMarioPasses = 3;  // of the adversarial perturbation
 
 /// Defaults: the authors' configuration for GOODCora with the word covariate shift.
 struct MarioOptions : MethodOptions {
+  MarioEncoderKind encoder = MarioEncoderKind::gcn;
   nn::Conv conv = nn::Conv::kipf;
   int64_t hidden = 128;
   int64_t layers = 2;
@@ -36,6 +42,7 @@ struct MarioOptions : MethodOptions {
   double head_lr = 1e-3;
   int64_t head_epochs = 200;
   void declare(OptionList& list);
+  bool own_encoder() const { return encoder == MarioEncoderKind::own; }
   /// Nodes that are contrasted in a graph of n.
   int64_t contrasted(int64_t nodes) const;
   std::optional<MemoryUses> memory(const RunShape& run) const;
@@ -60,13 +67,15 @@ torch::Tensor keep_columns(int64_t width, double share, const Stream& stream,
                            const torch::Device& device = torch::kCPU);
 
 /// A graph as one view shows it. Zeroing columns is a mask on the rows of the first weight matrix,
-/// X diag(m) W = X (diag(m) W), so the features themselves are never copied.
+/// X diag(m) W = X (diag(m) W), so the features themselves are never copied; a network of the caller's
+/// gets edges and features as they are seen.
 struct MarioView {
   nn::Propagation operators;
-  torch::Tensor columns;  // [width] of 0 and 1; undefined: all ones
+  torch::Tensor columns;        // [width] of 0 and 1; undefined: all ones
+  nn::BackboneInput seen = {};  // edges and weights, for a network of the caller's
 };
 
-/// L layers of conv -> BN -> ReLU (the last one optional) -> dropout.
+/// L layers of conv -> BN -> ReLU (the last one optional) -> dropout, or the caller's network.
 class MarioEncoder {
  public:
   MarioEncoder(nn::ParameterSet& set, const std::string& prefix, const MarioOptions& options,
@@ -80,6 +89,8 @@ class MarioEncoder {
   std::vector<nn::BatchNorm> norms_;
   bool last_relu_;
   double dropout_;
+  std::unique_ptr<nn::Backbone> own_;  // null: the layers
+  nn::DenseFeatures features_of_;
 };
 
 /// Linear -> BN -> ReLU -> Linear, all of one width.

@@ -30,12 +30,12 @@ int64_t MarioOptions::contrasted(int64_t nodes) const {
 }
 
 std::optional<MemoryUses> MarioOptions::memory(const RunShape& run) const {
-  const nn::BackboneOptions encoder = encoder_of(*this);
+  const nn::BackboneOptions network = encoder_of(*this);
   const auto h = static_cast<double>(hidden), clusters = static_cast<double>(prototypes);
   Held all;
   for (const DomainShape& g : run.training) {
     Held one;
-    one.add(nn::backbone_cost(encoder, g, h), 2);
+    one.add(nn::backbone_cost(network, g, h), 2);
     one.topology = 2 * (cost::adjacency(g.edges, g.nodes, g.nodes) +
                         cost::convolution(conv, g.nodes, g.edges));
     if (ad_aug) one.kept += 3 * cost::kFloat * g.nodes * g.features;
@@ -44,7 +44,7 @@ std::optional<MemoryUses> MarioOptions::memory(const RunShape& run) const {
     if (compute_device().is_cuda()) one.kept += kept_tile_bytes(static_cast<int64_t>(rows));
     all.in_turn(one);
   }
-  return backbone_memory(encoder, run, all);
+  return backbone_memory(network, run, all);
 }
 
 std::optional<WorkCount> MarioOptions::work(const RunShape& run) const {

@@ -9,6 +9,10 @@
 namespace grm {
 
 void MarioOptions::declare(OptionList& list) {
+  list.choice("encoder", encoder,
+              "graph convolutions, or a network that is handed over, as Python does, of width "
+              "method.hidden")
+      .came_later();
   list.choice("conv", conv,
               "how a layer gathers neighbours: plain sums, or self-loops and symmetric "
               "normalisation");
@@ -83,6 +87,10 @@ torch::Tensor keep_columns(int64_t width, double share, const Stream& stream,
 MarioEncoder::MarioEncoder(nn::ParameterSet& set, const std::string& prefix,
                            const MarioOptions& options, int64_t features)
     : last_relu_(options.last_relu), dropout_(options.dropout) {
+  if (options.own_encoder()) {
+    own_ = nn::make_own_network(set, prefix + ".own", features, options.hidden);
+    return;
+  }
   for (int64_t l = 1; l <= options.layers; ++l) {
     const std::string number = std::to_string(l);
     layers_.emplace_back(set, prefix + ".conv" + number, l == 1 ? features : options.hidden,
@@ -93,6 +101,17 @@ MarioEncoder::MarioEncoder(nn::ParameterSet& set, const std::string& prefix,
 
 torch::Tensor MarioEncoder::forward(const Features& x, const MarioView& view,
                                     const torch::Tensor& delta, nn::Pass& pass) {
+  if (own_) {
+    nn::BackboneInput input = view.seen;
+    const bool as_it_is = !view.columns.defined() && !delta.defined();
+    if (as_it_is) {
+      input.x = x;
+    } else {
+      input.x.dense = features_of_.get(x, view.columns.device()) * view.columns;
+      if (delta.defined()) input.x.dense = input.x.dense + delta;
+    }
+    return own_->forward(input, pass).logits;
+  }
   torch::Tensor h;
   for (size_t l = 0; l < layers_.size(); ++l) {
     const torch::Tensor& w = layers_[l].weight;

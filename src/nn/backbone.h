@@ -19,6 +19,7 @@ namespace grm::nn {
 /// `propagation` (optional), for gcn alone: the operator of all layers, in place of that of `edges`.
 /// `sample` (optional) belongs to a graph that was drawn out of a larger one: each layer goes along
 /// edges of its own, and what comes out are rows of the nodes that the graph was drawn around.
+/// `graph_of_node` ([n] int64, optional) tells the graphs of a batch apart, for networks of others.
 struct BackboneInput {
   AdjacencyPtr edges;
   Features x;
@@ -28,6 +29,7 @@ struct BackboneInput {
   Features edge_x = {};
   Propagation propagation = {};
   std::shared_ptr<const GraphSample> sample = nullptr;
+  torch::Tensor graph_of_node = {};
 };
 
 /// What a graph brings itself.

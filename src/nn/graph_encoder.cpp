@@ -2,10 +2,13 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
+
 #include "grm/core/error.h"
 #include "grm/graph/device.h"
 #include "nn/backbones.h"
 #include "nn/graph_layers.h"
+#include "nn/own_network.h"
 #include "ops/messages.h"
 #include "ops/sparse.h"
 
@@ -95,10 +98,53 @@ class LayerStack final : public GraphEncoder {
   std::unique_ptr<VirtualNode> virtual_node_;
 };
 
+// Node rows of a batch by a network of the caller's, from the features as they are.
+class OwnGraphEncoder final : public GraphEncoder {
+ public:
+  OwnGraphEncoder(ParameterSet& set, const std::string& name, const GraphEncoderOptions& options,
+                  int64_t width)
+      : network_(make_own_network(set, name + ".own", width, options.hidden)),
+        input_dropout_(options.input_dropout),
+        device_(set.device()) {}
+
+  torch::Tensor forward(const GraphInput& input, Pass& pass) override {
+    BackboneInput own;
+    own.edges = input.edges;
+    if (input.rows.defined()) {
+      own.x.dense = input.rows;
+    } else {
+      own.x =
+          input_dropout_ > 0.0 ? drop_features(input.x, input_dropout_, pass, device_) : input.x;
+    }
+    own.edge_weights = input.mask;
+    own.data_weights = input.edge_weights;
+    own.edge_x = input.edge_x;
+    own.graph_of_node = graph_of_row(input.node_offsets, own.x.rows());
+    return network_->forward(own, pass).logits;
+  }
+
+ private:
+  std::unique_ptr<Backbone> network_;
+  double input_dropout_;
+  torch::Device device_;
+};
+
 }  // namespace
 
-void GraphEncoderOptions::declare(OptionList& list) {
-  list.choice("layer", layer, "The convolution of the graph encoder.");
+std::vector<GraphLayerKind> layers_of_ours() {
+  std::vector<GraphLayerKind> kinds = all_values<GraphLayerKind>();
+  kinds.erase(std::remove(kinds.begin(), kinds.end(), GraphLayerKind::own), kinds.end());
+  return kinds;
+}
+
+void GraphEncoderOptions::declare(OptionList& list, bool one) {
+  if (one) {
+    list.choice("layer", layer,
+                "The convolution of the graph encoder; own: a network that is handed over, as "
+                "Python does, gives the node rows.");
+  } else {
+    list.choice("layer", layer, layers_of_ours(), "The convolution of the graph encoder.");
+  }
   list.add("layers", layers, {1, 64}, "Number of layers that pass messages.");
   list.add("hidden", hidden, {1, 65536}, "Width of the node rows.");
   list.add("dropout", dropout, {0, 0.99}, "Share of the entries dropped after each layer.");
@@ -126,10 +172,13 @@ GraphEncoderOptions GraphEncoderOptions::inner(int64_t inner_layers, int64_t inn
 std::unique_ptr<GraphEncoder> make_graph_encoder(ParameterSet& set, const std::string& name,
                                                  const GraphEncoderOptions& options, int64_t width,
                                                  int64_t edge_width) {
+  if (options.own()) return std::make_unique<OwnGraphEncoder>(set, name, options, width);
   return std::make_unique<LayerStack>(set, name, options, width, edge_width);
 }
 
-PassCost graph_encoder_cost(const GraphEncoderOptions& options, const GraphShape& batch) {
+PassCost graph_encoder_cost(const GraphEncoderOptions& given, const GraphShape& batch) {
+  GraphEncoderOptions options = given;
+  if (given.own()) options.layer = GraphLayerKind::gin;  // nobody knows: counted as ours
   const double n = batch.nodes, h = static_cast<double>(options.hidden);
   const double layers = static_cast<double>(options.layers);
   PassCost pass;

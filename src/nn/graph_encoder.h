@@ -36,8 +36,12 @@ GraphInput pick_padded_input(const Graph& set, const GraphRooms& rooms, int64_t 
 /// Whether features are narrow enough to be dense in such a batch.
 bool fits_padded_input(const Graph& set);
 
-enum class GraphLayerKind { gin, gcn, le, graph, arma };
-GRM_WORDS(GraphLayerKind, "gin", "gcn", "le", "graph", "arma")
+/// `own`: a network of the caller's (own_network.h) in the place of all layers.
+enum class GraphLayerKind { gin, gcn, le, graph, arma, own };
+GRM_WORDS(GraphLayerKind, "gin", "gcn", "le", "graph", "arma", "own")
+
+/// All kinds but `own`.
+std::vector<GraphLayerKind> layers_of_ours();
 
 struct GraphEncoderOptions {
   GraphLayerKind layer = GraphLayerKind::gin;
@@ -49,10 +53,12 @@ struct GraphEncoderOptions {
   bool relu_last = false;
   bool embed = true;  // a linear map (of sparse one-hot columns: an atom encoder) before the layers
   double input_dropout = 0.0;  // of raw features, not of rows that another network made
-  void declare(OptionList& list);
   /// The same kind of layers, with or without virtual node, for rows that another network reads.
   GraphEncoderOptions inner(int64_t inner_layers, int64_t inner_hidden, bool normalised,
                             bool embedded) const;
+  /// `one`: the method has one such network, which may be the caller's.
+  void declare(OptionList& list, bool one = false);
+  bool own() const { return layer == GraphLayerKind::own; }
 };
 
 /// Message passing over a batch: [embedding] then layers of (conv, batch norm, ReLU, dropout).

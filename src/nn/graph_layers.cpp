@@ -103,6 +103,8 @@ std::unique_ptr<GraphLayer> make_graph_layer(ParameterSet& set, GraphLayerKind k
       return std::make_unique<SumLayer>(set, name, in, out);
     case GraphLayerKind::arma:
       return std::make_unique<ArmaLayer>(set, name, in, out);
+    case GraphLayerKind::own:
+      break;  // no layers
   }
   throw InternalError("make_graph_layer: unknown kind");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 
 #include "nn/backbone.h"
@@ -26,6 +27,15 @@ class OwnNetworkScope {
   OwnNetworkScope* outer_;
   friend std::unique_ptr<Backbone> make_own_network(ParameterSet&, const std::string&, int64_t,
                                                     int64_t);
+};
+
+/// Features as one matrix where a model lives; those of the graphs in use are made once.
+class DenseFeatures {
+ public:
+  torch::Tensor get(const Features& given, const torch::Device& device);
+
+ private:
+  std::deque<std::pair<Features, torch::Tensor>> kept_;
 };
 
 /// Error(config) where nobody handed one over.

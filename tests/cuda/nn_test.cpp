@@ -179,7 +179,7 @@ TEST(DeviceBackbones, GiveTheLogitsAndGradientsOfTheHost) {
 TEST(DeviceGraphEncoders, GiveTheRowsAndGradientsOfTheHost) {
   const OnDevice here(gpu());
   const Domain set_of_graphs = small_graphs(1, 40, "a", 2);
-  for (const nn::GraphLayerKind layer : all_values<nn::GraphLayerKind>()) {
+  for (const nn::GraphLayerKind layer : nn::layers_of_ours()) {
     for (const bool virtual_node : {false, true}) {
       SCOPED_TRACE(to_string(layer) + (virtual_node ? " with virtual node" : ""));
       nn::GraphEncoderOptions options;

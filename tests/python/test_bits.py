@@ -89,3 +89,16 @@ def test_threads_and_seeds_decide(pyg):
     fit = lambda **o: grm.Classifier("grm:best", epochs=2, **o).fit(train, validation)._bytes
     assert fit(seed=1) == fit(seed=1)
     assert fit(seed=1) != fit(seed=2)
+
+
+SMALL = dict(train_per_class=20, val_per_class=8, test_per_class=8)
+
+
+@pytest.mark.parametrize("method", ["erm", "grm"])
+def test_a_built_in_dataset_of_graphs(method, program, tmp_path):
+    program("train", "--dataset", "spmotif", "--method", method, "--epochs", 2, "--out", tmp_path / "p",
+            *[w for key, value in SMALL.items() for w in ("--set", f"dataset.{key}={value}")],
+            "--set", "train.first_seed=3", "--quiet")
+    theirs, _ = model_of(tmp_path / "p")
+    ours = grm.Classifier(method, seed=3, epochs=2, device="cpu").fit(grm.datasets.spmotif(**SMALL))
+    assert ours._bytes == theirs

@@ -53,6 +53,8 @@ def test_parameters_clone_and_pickle(pyg):
     assert model.get_params()["hidden"] == 8
     copy = sklearn.clone(model)
     assert copy is not model and copy.get_params() == model.get_params()
+    net = grm.Classifier("erm", backbone=torch.nn.Linear(3, 2))
+    assert type(sklearn.clone(net).backbone) is torch.nn.Linear
     assert copy.set_params(hidden=4, seed=5).get_params()["hidden"] == 4 and model.seed == 3
     model.fit(train, validation)
     again = pickle.loads(pickle.dumps(model))
@@ -83,7 +85,9 @@ def test_explanation(pyg):
     assert 7 in set(why.edges["source"]) | set(why.edges["target"])
     graph = why.to_networkx()
     assert graph.number_of_edges() == len(why.edges)
-    assert why.plot() is not None
+    axes = why.plot()
+    assert "class" in axes.get_title() and axes.collections
+    assert sum(len(c.get_offsets()) for c in axes.collections if hasattr(c, "get_sizes")) == len(why.nodes)
 
 
 def test_callbacks_stop_and_fail(pyg):
@@ -137,8 +141,14 @@ def test_two_threads_train_at_once(pyg):
     alone = [grm.Classifier("grm:best", seed=s, epochs=4).fit(train, validation) for s in (0, 1)]
     together = [grm.Classifier("grm:best", seed=s, epochs=4) for s in (0, 1)]
     ticks = []
+    meet = threading.Barrier(2, timeout=60)  # broken unless both are inside fit at the same time
+
+    def tick(epoch, model):
+        ticks.append(id(model))
+        meet.wait()
+
     workers = [threading.Thread(target=m.fit, args=(train, validation),
-                                kwargs=dict(callbacks=lambda e, m=m: ticks.append(id(m))))
+                                kwargs=dict(callbacks=lambda e, m=m: tick(e, m)))
                for m in together]
     for w in workers:
         w.start()
@@ -217,3 +227,30 @@ def test_many_fits_leak_nothing():
     fits(500)
     assert files() == open_files
     assert resident() - before < 8  # MiB; 16 KiB a fit would be more
+
+
+def test_networks_and_failures_leave_nothing_behind():
+    import gc
+    import weakref
+
+    index = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    graph = (index, torch.rand(4, 2), torch.tensor([0, 1, 0, 1]))
+    alive = weakref.WeakSet()
+
+    class Net(torch.nn.Linear):
+        def forward(self, x, edge_index):
+            alive.add(self)  # the copy that trains
+            return super().forward(x)
+
+    def fail(epoch):
+        raise KeyError("enough")
+
+    for _ in range(5):
+        model = grm.Classifier("erm", backbone=Net(2, 2), epochs=1).fit([graph], [graph])
+        with pytest.raises(KeyError):
+            model.fit([graph], [graph], callbacks=fail)
+        model.predict(graph)
+    assert len(alive) > 0
+    del model
+    gc.collect()
+    assert len(alive) == 0

@@ -4,14 +4,15 @@ import grm
 import pytest
 import torch
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available() or not grm.show_config()["cuda"],
-                                reason="no GPU, or built without CUDA")
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available() or not grm.show_config()["cuda"],
+                               reason="no GPU, or built without CUDA")
 
 
 def on_gpu(data):
     return type(data)(x=data.x.cuda(), edge_index=data.edge_index.cuda(), y=data.y.cuda())
 
 
+@needs_gpu
 def test_tensors_of_the_gpu_are_used_there(pyg):
     train, validation, test = ([on_gpu(g) for g in role] for role in pyg)
     graph = grm.graph(train[0].edge_index, train[0].x, train[0].y)
@@ -20,6 +21,7 @@ def test_tensors_of_the_gpu_are_used_there(pyg):
     assert model.predict(test[0]).shape == (test[0].x.shape[0],)
 
 
+@needs_gpu
 def test_operators(pyg):
     graph = pyg[0][0]
     x = graph.x.cuda().requires_grad_()
@@ -32,8 +34,45 @@ def test_operators(pyg):
     torch.testing.assert_close(x.grad.cpu(), host.grad, rtol=1e-4, atol=1e-5)
 
 
+PLACES = {"arm": ("backbone", 513, 10, {}),
+          "isgib": ("backbone", 16, 10, dict(input_width=16, hidden=8)),
+          "mario": ("encoder", 510, 16, dict(hidden=16, prototypes=8, head_epochs=20)),
+          "grm:paper-raw": ("classifier", 128, 10, {}),
+          "grm:centred": ("encoder", 510, 16, dict(hidden=16, latent=8))}
+
+
+@needs_gpu
+@pytest.mark.parametrize("spec", PLACES)
+def test_networks_in_their_places(spec, tmp_path, pyg):
+    """A model that was trained on the GPU predicts the same on the CPU."""
+    from test_own_networks import make
+
+    train, validation, test = pyg
+    role, width, out, options = PLACES[spec]
+    assert train[0].x.shape[1] == 510
+    net = lambda: {role: make(0, width, out, hidden=8, pair=spec == "isgib")}
+    model = grm.Classifier(spec, **net(), epochs=3, lr=0.01, device="cuda", **options).fit(train, validation)
+    assert next(model.networks_[role].parameters()).is_cuda
+    model.save(tmp_path / "m.safetensors")
+    host = grm.load(tmp_path / "m.safetensors", device="cpu", **net())
+    torch.testing.assert_close(model.logits(test[0]).cpu(), host.logits(test[0]), atol=2e-3, rtol=2e-3)
+
+
+@needs_gpu
+@pytest.mark.parametrize("method", ["erm", "dann", "gsat", "grm"])
+def test_networks_at_graph_level(method, tmp_path, motifs):
+    from test_own_networks import make
+
+    more = {"encoder_input": "raw"} if method == "grm" else {}
+    model = grm.Classifier(method, encoder=make(0, 3, 8), hidden=8, batch=8, epochs=3, device="cuda", **more)
+    model.fit(motifs[:24], motifs[24:32])
+    model.save(tmp_path / "m.safetensors")
+    host = grm.load(tmp_path / "m.safetensors", device="cpu", encoder=make(0, 3, 8))
+    torch.testing.assert_close(model.logits(motifs[32:]).cpu(), host.logits(motifs[32:]), atol=2e-3, rtol=2e-3)
+
+
 @pytest.mark.parametrize("layer", ["GCNConv", "GATv2Conv", "GINConv"])
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
 def test_layers_of_pytorch_geometric_are_backbones(layer, device, pyg):
     layers = pytest.importorskip("torch_geometric.nn")
     from torch_geometric.data import Data

@@ -71,9 +71,9 @@ def test_gradients_equal_autograd(pyg):
     net = make(features=graph.x.shape[1], classes=10)
     from grm import _grm
     from grm._classifier import make_task
-    from grm._network import Adapter
+    from grm._network import Networks
 
-    adapter = Adapter(net)
+    networks = Networks({"backbone": net})
     task = make_task(train, validation, None, None, None, 0)
     model = grm.Classifier("erm", backbone=net, epochs=1, lr=0.0, weight_decay=0)
     config = model._config("in-memory")
@@ -81,15 +81,15 @@ def test_gradients_equal_autograd(pyg):
 
     with tempfile.TemporaryDirectory() as folder:
         run = _grm.create_run_folder(folder, config, 0)
-        _grm.fit(config, config.take(task), 0, run, None, bool, adapter)
+        _grm.fit(config, config.take(task), 0, run, None, bool, networks)
     plain = make(features=graph.x.shape[1], classes=10).train()
     edges = grm.graph(graph.edge_index, graph.x).edge_index
     torch.nn.functional.cross_entropy(plain(graph.x, edges), graph.y).backward()
-    for (name, ours), theirs in zip(adapter.module.named_parameters(), plain.parameters()):
+    for (name, ours), theirs in zip(networks.at("own").module.named_parameters(), plain.parameters()):
         assert (ours.grad - theirs.grad).abs().max() <= 1e-6, name
 
 
-@pytest.mark.parametrize("method", ["erm", "drnn:fast", "mmd:fast", "eerm", "lisa"])
+@pytest.mark.parametrize("method", ["erm", "drnn:fast", "mmd:fast", "eerm", "lisa", "irm", "coral", "dann"])
 def test_every_method_with_a_backbone_takes_it(method, pyg):
     train, validation, test = pyg
     net = make(features=train[0].x.shape[1], classes=10, tuple_out=True, dropout=0.2)
@@ -145,6 +145,22 @@ def test_mistakes_of_a_network(pyg):
     with pytest.raises(ZeroDivisionError, match="in the network"):
         grm.Classifier("erm", backbone=Fails(width, 10), epochs=1).fit(train, validation)
 
+    class Backward(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(context, gradient):
+            raise KeyError("in its gradient")
+
+    class FailsLater(torch.nn.Linear):
+        def forward(self, x, edge_index):
+            return Backward.apply(super().forward(x))
+
+    with pytest.raises(KeyError, match="in its gradient"):
+        grm.Classifier("erm", backbone=FailsLater(width, 10), epochs=1).fit(train, validation)
+
     class Plain(torch.nn.Linear):
         def forward(self, x, edge_index):
             return super().forward(x)
@@ -154,5 +170,5 @@ def test_mistakes_of_a_network(pyg):
         grm.Classifier("lisa", backbone=Plain(width, 10), epochs=1).fit(train, validation)
     with pytest.raises(grm.ConfigError, match="torch.nn.Module"):
         grm.Classifier("erm", backbone=3).fit(train, validation)
-    with pytest.raises(grm.ConfigError):
-        grm.Classifier("arm", backbone=Plain(width, 10)).fit(train, validation)  # has no backbone option
+    with pytest.raises(grm.ConfigError, match="srgnn takes no encoder"):
+        grm.Classifier("srgnn", encoder=Plain(width, 10)).fit(train, validation)

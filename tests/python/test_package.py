@@ -1,6 +1,7 @@
 """The wheel: built without network, installed into a clean environment, used there."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -33,6 +34,11 @@ def test_the_wheel_installs_and_works(tmp_path):
             "print(grm.show_config()['module']); assert os.path.exists(os.path.dirname(grm.__file__) + '/py.typed')")
     out = run(python, "-c", code, cwd=tmp_path)
     assert str(tmp_path / "venv") in out
+    # The README's block runs there as it stands.
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    assert blocks
+    assert 0 <= float(run(python, "-c", blocks[0], cwd=tmp_path).split()[-1]) <= 1
     # Without torch loaded first the environment is set in time.
     out = run(python, "-c", "import grm; print(grm.show_config()['environment'])", cwd=tmp_path)
     assert out.strip() == "in time"

@@ -36,7 +36,7 @@ class Assistant final : public GraphMethod {
       model_.emplace(set_, split, training.readout, HingeOptions{}, view, SplitModel::Kind::gala);
     }
     start_optimiser();
-    start_steps(split.encoder.input_dropout);
+    start_steps(split.encoder);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

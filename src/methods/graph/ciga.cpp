@@ -48,7 +48,7 @@ class Ciga final : public GraphMethod {
                SplitModel::Kind::ciga) {
     require_classes(view, "ciga", "its contrast pairs graphs of equal classes");
     start_optimiser();
-    start_steps(options.split.encoder.input_dropout);
+    start_steps(options.split.encoder);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

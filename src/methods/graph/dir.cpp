@@ -130,7 +130,7 @@ class Dir final : public GraphMethod {
     const OptimiserOptions& o = options.training.optimiser;
     confounder_optimiser_.emplace(set_.with_prefix("confounder"), o.lr, o.weight_decay,
                                   o.decoupled());
-    start_steps(options.predictor.input_dropout);
+    start_steps(options.predictor);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

@@ -16,7 +16,7 @@ struct ErmOptions : GraphMethodOptions {
   int64_t head_layers = 2;
 
   void declare(OptionList& list) {
-    encoder.declare(list);
+    encoder.declare(list, /*one=*/true);
     training.declare(list);
     list.add("head_layers", head_layers, {1, 2},
              "linear maps of the head; two have a hidden width of twice the encoder's");
@@ -38,7 +38,7 @@ class Erm final : public GraphMethod {
               head_widths(options.encoder.hidden, options.head_layers, view.classes)) {
     start_readout(options.encoder.hidden);
     start_optimiser();
-    start_steps(options.encoder.input_dropout);
+    start_steps(options.encoder);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

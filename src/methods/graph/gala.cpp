@@ -59,7 +59,7 @@ class Gala final : public GraphMethod {
                SplitModel::Kind::gala) {
     require_classes(view, "gala", "its assistant's answers are compared with classes");
     start_optimiser();
-    start_steps(options.split.encoder.input_dropout);
+    start_steps(options.split.encoder);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

@@ -141,7 +141,7 @@ class Gil final : public GraphMethod {
     last_ = nn::Linear(set_, "head.last", options.head_layers * width, view.classes);
     start_readout(width);
     start_optimiser();
-    start_steps(options.encoder.input_dropout);
+    start_steps(options.encoder);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {

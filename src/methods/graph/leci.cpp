@@ -46,7 +46,7 @@ struct LeciOptions : PlainGraphOptions {
            "one";
   }
   void declare(OptionList& list) {
-    PlainGraphOptions::declare(list);
+    PlainGraphOptions::declare(list, /*one=*/false);
     list.add("label_adversary", label_adversary, {0, 1e6},
              "size of the reversed gradient from what reads the label in the rest of a graph");
     list.add("environment_adversary", environment_adversary, {0, 1e6},

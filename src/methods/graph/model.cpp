@@ -82,17 +82,19 @@ void GraphMethod::start_optimiser(const nn::ParameterSet::Named& parameters) {
   optimiser_.emplace(parameters, o.lr, o.weight_decay, o.decoupled());
 }
 
-void GraphMethod::start_steps(double input_dropout) {
+void GraphMethod::start_steps(const nn::GraphEncoderOptions& of_features) {
+  own_network_ = of_features.own();
   if (view_.training.empty()) return;
   // Dropout of sparse features draws a number for each that is stored, not for each column.
-  const bool drops = input_dropout > 0.0 && training().graph.x.sparse;
+  const bool drops = of_features.input_dropout > 0.0 && training().graph.x.sparse;
   cuts_there_ = !drops && fits_padded(training().graph);
   if (cuts_there_) rooms_ = GraphRooms(training().graph.parts, {training().graph.edges.get()});
   steps_.emplace(set_, view_.sharding, cuts_there_);
 }
 
 bool GraphMethod::fits_padded(const Graph& set) const {
-  if (!set_.device().is_cuda() || set.items() == 0 || !nn::fits_padded_input(set)) return false;
+  if (own_network_ || !set_.device().is_cuda() || set.items() == 0 || !nn::fits_padded_input(set))
+    return false;
   // The best edges of a graph are found by comparing each with each.
   constexpr int64_t kMostEdges = 8192;
   return GraphRooms(set.parts, {set.edges.get()}).most_entries(0) <= kMostEdges;

@@ -88,8 +88,8 @@ class GraphMethod : public Method {
   /// Adam over `parameters` (of set_) with the shared options.
   void start_optimiser(const nn::ParameterSet::Named& parameters);
   void start_optimiser() { start_optimiser(set_.parameters()); }
-  /// Allows steps to be recorded on a GPU. `input_dropout`: that of the encoder of raw features.
-  void start_steps(double input_dropout);
+  /// Allows steps to be recorded on a GPU. `of_features`: the encoder of raw features.
+  void start_steps(const nn::GraphEncoderOptions& of_features);
 
   /// Goes over the training graphs once, `ids` of them where given (they may repeat). All
   /// optimisers() step after every batch, or once at the end on the mean of the batches' losses
@@ -141,6 +141,7 @@ class GraphMethod : public Method {
 
  private:
   std::optional<nn::StepRecorder> steps_;
+  bool own_network_ = false;            // one of the caller's, which is neither recorded nor padded
   bool cuts_there_ = false;             // batches of training are cut out on a GPU
   GraphRooms rooms_;                    // for them
   std::vector<torch::Tensor> batches_;  // of this epoch

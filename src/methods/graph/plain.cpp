@@ -4,8 +4,8 @@
 
 namespace grm::graph_level {
 
-void PlainGraphOptions::declare(OptionList& list) {
-  encoder.declare(list);
+void PlainGraphOptions::declare(OptionList& list, bool one) {
+  encoder.declare(list, one);
   training.declare(list);
   list.add("head_layers", head_layers, {1, 2},
            "linear maps of the head; two have a hidden width of twice the encoder's");
@@ -19,7 +19,7 @@ PlainGraphMethod::PlainGraphMethod(const PlainGraphOptions& options, const Train
       head_(set_, "head", head_widths(options.encoder.hidden, options.head_layers, view.classes)) {
   start_readout(options.encoder.hidden);
   start_optimiser();
-  start_steps(options.encoder.input_dropout);
+  start_steps(options.encoder);
 }
 
 PlainGraphMethod::Answer PlainGraphMethod::answer(const nn::GraphInput& batch, nn::Pass& pass) {

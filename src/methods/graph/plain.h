@@ -11,7 +11,8 @@ struct PlainGraphOptions : GraphMethodOptions {
   nn::GraphEncoderOptions encoder;
   int64_t head_layers = 2;
 
-  void declare(OptionList& list);
+  /// `one`: the encoder is the only network of the model.
+  void declare(OptionList& list, bool one = true);
   std::optional<MemoryUses> memory(const RunShape& run) const {
     return memory_of(encoder, run, /*passes=*/1.0);
   }

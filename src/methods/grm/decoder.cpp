@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "core/stages.h"
+#include "grm/graph/device.h"
 #include "methods/grm/generator.h"
 #include "nn/activation.h"
+#include "nn/readout.h"
 #include "ops/generate.h"
 #include "ops/propagate.h"
 #include "ops/sparse.h"
@@ -22,9 +24,13 @@ Decoder::Decoder(nn::ParameterSet& set, const GrmOptions& options, int64_t featu
   feature_map_ = nn::Linear(set, "decoder.features", options.latent, width);
   edge_map_ = nn::Linear(set, "decoder.edges", options.latent, options.edge_width);
   if (options.gates()) presence_map_ = nn::Linear(set, "decoder.presence", options.latent, 1);
-  first_ = nn::GcnLayer(set, "classifier.first", width, options.hidden);
-  if (options.batch_norm) batch_norm_ = nn::BatchNorm(set, "classifier.norm", options.hidden);
-  second_ = nn::GcnLayer(set, "classifier.second", options.hidden, classes);
+  if (options.own_classifier()) {
+    own_ = nn::make_own_network(set, "classifier.own", width, classes);
+  } else {
+    first_ = nn::GcnLayer(set, "classifier.first", width, options.hidden);
+    if (options.batch_norm) batch_norm_ = nn::BatchNorm(set, "classifier.norm", options.hidden);
+    second_ = nn::GcnLayer(set, "classifier.second", options.hidden, classes);
+  }
   if (options.skip == Skip::latent) {  // the bias of the second layer serves both
     const double bound = 1.0 / std::sqrt(static_cast<double>(options.latent));
     skip_weight_ = set.uniform("classifier.skip.weight", {options.latent, classes}, bound);
@@ -65,6 +71,22 @@ torch::Tensor Decoder::classify(const torch::Tensor& z, const GeneratedEdges& ed
   const torch::Tensor rows = nodes.gated(hidden.mm(second_.weight));
   return with_skip(ops::propagate(p.pattern, p.weights, rows, second_.bias, ops::Activation::none),
                    z);
+}
+
+torch::Tensor Decoder::classify_own(const torch::Tensor& z, const GraphBatch& batch,
+                                    const GeneratedEdges& edges, const GeneratedNodes& nodes,
+                                    nn::Pass& pass) {
+  nn::BackboneInput input;
+  input.edges = edges.pairs;
+  input.x.dense = feature_map_.forward(z);
+  input.edge_weights = edges.weights;
+  if (nodes.presence.defined()) {
+    const auto [source, target] = edge_list(*edges.pairs);
+    const torch::Tensor p = nodes.presence.unsqueeze(1);
+    input.edge_weights = edges.weights * ops::gather_rows(p, to_place_of(source, p)).squeeze(1);
+  }
+  input.graph_of_node = nn::graph_of_row(batch.node_offsets, z.size(0));
+  return with_skip(own_->forward(input, pass).logits, z);
 }
 
 Classified Decoder::classify_all_pairs(const torch::Tensor& z, const ops::GeneratedTiles& graphs,

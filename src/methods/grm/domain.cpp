@@ -211,7 +211,7 @@ DomainView DomainCache::pick(const Graph& set, const torch::Tensor& ids, const G
   view.graph.edges = batch.edges;
   view.graph.parts = batch.node_offsets;
   view.graph.x = pick_rows(set.x, batch.nodes);
-  if (options_.encoder == EncoderKind::gin) {
+  if (options_.encoder == EncoderKind::gin || options_.own_encoder()) {
     if (set.edge_x.width() > 0) view.graph.edge_x = pick_rows(set.edge_x, batch.edge_ids);
     if (set.edge_weights.defined()) {
       view.graph.edge_weights = set.edge_weights.index_select(0, batch.edge_ids);
@@ -242,8 +242,10 @@ const PaddedSet* DomainCache::padded(const Graph& set) {
   std::unique_ptr<PaddedSet>& made = padded_[set.edges];
   // Dropout of sparse features draws a number for each that is stored, not for each column.
   const bool drops = options_.input_dropout > 0.0 && set.x.sparse;
-  if (!device_.is_cuda() || set.items() == 0 || drops || !nn::fits_padded_input(set))
+  if (!device_.is_cuda() || options_.own_network() || set.items() == 0 || drops ||
+      !nn::fits_padded_input(set)) {
     return nullptr;
+  }
   auto there = std::make_unique<PaddedSet>();
   there->edges = set.edges;
   std::vector<const Adjacency*> patterns = {set.edges.get()};

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "grm/graph/batch.h"
 #include "grm/nn/layers.h"
 #include "methods/grm/options.h"
+#include "nn/own_network.h"
 #include "ops/generated.h"
 
 namespace grm {
@@ -97,6 +99,11 @@ class Decoder {
   torch::Tensor classify(const torch::Tensor& z, const GeneratedEdges& edges,
                          const GeneratedNodes& nodes, nn::Pass& pass,
                          const torch::Tensor& counted = {});
+  /// The same by a network of the caller's: it reads xhat, the generated pairs and their weights, with
+  /// generated nodes p_j ehat_ij.
+  torch::Tensor classify_own(const torch::Tensor& z, const GraphBatch& batch,
+                             const GeneratedEdges& edges, const GeneratedNodes& nodes,
+                             nn::Pass& pass);
   /// The same on edges over all pairs of each graph, which stay in cache.
   Classified classify_all_pairs(const torch::Tensor& z, const ops::GeneratedTiles& graphs,
                                 const GeneratedNodes& nodes, bool with_kl, nn::Pass& pass,
@@ -114,8 +121,9 @@ class Decoder {
   nn::Linear edge_map_;      // f_e
   nn::Linear presence_map_;  // w_p, b_p; undefined: no generated nodes
   nn::GcnLayer first_, second_;
-  nn::BatchNorm batch_norm_;   // empty with batch_norm = false
-  torch::Tensor skip_weight_;  // [latent, classes]; undefined: nothing skips
+  nn::BatchNorm batch_norm_;           // empty with batch_norm = false
+  std::unique_ptr<nn::Backbone> own_;  // classifier = own, in the place of the layers
+  torch::Tensor skip_weight_;          // [latent, classes]; undefined: nothing skips
 };
 
 }  // namespace grm

@@ -74,7 +74,9 @@ class GraphGrm final : public Method {
           });
     };
     const nn::Evaluating evaluating;
-    if (!set_.device().is_cuda() || nn::InputGradient::wanted()) return predict();
+    if (!set_.device().is_cuda() || options_.own_network() || nn::InputGradient::wanted()) {
+      return predict();
+    }
     return predictions_.get(set, items, set_.device(), predict);
   }
 

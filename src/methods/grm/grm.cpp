@@ -50,8 +50,9 @@ class Grm final : public Method {
         draws_targets_there_(on_device_ && !any_local(options_, view) &&
                              target_of(view.loss.kind) == Target::classes),
         steps_(set_, view.sharding,
-               !options.own_encoder() && (options_.scope == Scope::whole || draws_targets_there_)) {
-    tell_unread_edges(view, "grm, which generates weights of its own,", false, false);
+               !options.own_network() && (options_.scope == Scope::whole || draws_targets_there_)) {
+    const bool own = options.own_encoder();  // it gets all that edges carry
+    tell_unread_edges(view, "grm, which generates weights of its own,", own, own);
   }
 
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
@@ -114,8 +115,9 @@ class Grm final : public Method {
  private:
   // Whether ego-nets can be drawn on a GPU.
   static bool draws_on_device(const GrmOptions& options, const torch::Device& device) {
-    return device.is_cuda() && options.scope == Scope::ego && DeviceNets::fit(options.fanout) &&
-           options.invariance_nodes == 0 && options.influence != InfluenceSearch::local &&
+    return device.is_cuda() && !options.own_classifier() && options.scope == Scope::ego &&
+           DeviceNets::fit(options.fanout) && options.invariance_nodes == 0 &&
+           options.influence != InfluenceSearch::local &&
            (options.local_encoder() || options.domain_encoding == DomainPass::pooled);
   }
 
@@ -208,7 +210,7 @@ class Grm final : public Method {
                            const std::function<torch::Tensor(const torch::Tensor&)>& of_samples) {
     const nn::Evaluating evaluating;
     const bool recordable =
-        !options_.own_encoder() && !nn::InputGradient::wanted() &&
+        !options_.own_network() && !nn::InputGradient::wanted() &&
         (options_.scope == Scope::whole ? set_.device().is_cuda()
                                         : on_device_ && all_kept(graph.edges, nodes));
     const auto sampled = [&] { return sampled_in_batches(graph, nodes); };

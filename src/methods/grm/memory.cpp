@@ -69,8 +69,11 @@ double training_bytes(const GrmOptions& o, const RunShape& run, const DomainShap
     sets = std::min(rows, g.nodes) * mean_local_members(run, g.edges_of, o);
     nodes = std::min(g.nodes, batch.rows + sets);
   }
-  const bool tiles = o.edge_support == EdgeSupport::all && !whole;
-  const double pairs = tiles ? 0 : batch.edges + batch.rows;
+  // A network of the user's own gets all pairs of an ego-net of mean size.
+  const bool tiles = o.edge_support == EdgeSupport::all && !whole && !o.own_classifier();
+  const bool all = o.edge_support == EdgeSupport::all && o.own_classifier();
+  const double own = batch.rows * batch.rows / std::max(1.0, targets);
+  const double pairs = tiles ? 0 : all ? own : batch.edges + batch.rows;
   const double topology = whole ? 0 : 36 * batch.edges + 84 * batch.rows + 120 * sets;
   return kFloat * (domain_floats(o) * (nodes + sets) + row_floats(o, !whole) * batch.rows) +
          kPairBytes * pairs + topology;
@@ -83,7 +86,8 @@ double evaluation_bytes(const GrmOptions& o, const DomainShape& g, const BatchSh
   if (o.scope != Scope::whole) {
     const auto at_once = static_cast<double>(std::min(g.counted.numel(), kEvaluatedNets));
     rows = at_once * net.rows;
-    pairs = o.edge_support == EdgeSupport::all ? 0 : at_once * (net.edges + net.rows);
+    const double all = o.own_classifier() ? at_once * net.rows * net.rows : 0;
+    pairs = o.edge_support == EdgeSupport::all ? all : at_once * (net.edges + net.rows);
   }
   return kFloat * 0.5 *
              (domain_floats(o) * g.nodes + row_floats(o, o.scope != Scope::whole) * rows) +

@@ -82,10 +82,13 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
     input.graph_of_node = view.graph_of_node;
     domain.transformed = graph_encoder_->forward(input, pass);
   } else if (own_encoder_) {
-    Features own_rows = domain.input.features;
-    if (options_.concat()) own_rows.dense = torch::cat({domain.input.node, domain.input.domain}, 1);
-    domain.transformed =
-        own_encoder_->forward({view.graph.edges, own_rows, {}, nullptr}, pass).logits;
+    nn::BackboneInput input = nn::input_of(view.graph);
+    input.x = domain.input.features;
+    if (options_.concat()) input.x.dense = torch::cat({domain.input.node, domain.input.domain}, 1);
+    if (view.graph.parts.defined()) {
+      input.graph_of_node = nn::graph_of_row(view.graph.parts, input.x.rows());
+    }
+    domain.transformed = own_encoder_->forward(input, pass).logits;
   } else {
     domain.transformed = encoder_->transform(domain.input);
   }
@@ -235,7 +238,11 @@ Classified GrmModel::classify(const PreparedBatch& g, const torch::Tensor& z, bo
   const Stage stage("classify");
   Classified result;
   const GeneratedNodes nodes = generated_nodes(z);
-  if (options_.edge_support == EdgeSupport::all) {
+  if (options_.own_classifier()) {
+    const GeneratedEdges edges = generate(g, z);
+    result.logits = decoder_.classify_own(z, g.batch, edges, nodes, pass);
+    if (with_kl) result.edge_kl = edge_kl(g.batch, edges, options_);
+  } else if (options_.edge_support == EdgeSupport::all) {
     result = decoder_.classify_all_pairs(z, g.graphs, nodes, with_kl, pass, g.batch.counted);
   } else {
     const GeneratedEdges edges = generate(g, z);

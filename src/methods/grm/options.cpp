@@ -52,7 +52,7 @@ void GraphGrmOptions::declare(OptionList& list) {
               "node and domain representations concatenated (paper, settings), or the features "
               "(paper, Eq. 4)");
   declare_encoder(list, {EncoderKind::gcn2, EncoderKind::gcn1, EncoderKind::mlp,
-                         EncoderKind::linear, EncoderKind::gin});
+                         EncoderKind::linear, EncoderKind::gin, EncoderKind::own});
   list.add("gin_layers", gin_layers, {1, 64}, "encoder = gin: layers");
   list.add("gin_hidden", gin_hidden, {1, 65536}, "encoder = gin: width of its layers");
   list.add("gin_virtual_node", gin_virtual_node, "encoder = gin: a virtual node for each graph");
@@ -70,9 +70,9 @@ void GraphGrmOptions::declare(OptionList& list) {
 void GrmOptions::declare_encoder(OptionList& list, const std::vector<EncoderKind>& kinds) {
   list.choice(
       "encoder", encoder, kinds,
-      kinds.back() == EncoderKind::gin
-          ? "two propagating layers (paper), one, none, a single linear map, or a GIN that "
-            "reads edge features"
+      std::count(kinds.begin(), kinds.end(), EncoderKind::gin) > 0
+          ? "two propagating layers (paper), one, none, a single linear map, a GIN that reads edge "
+            "features, or a network that is handed over, as Python does, of width method.hidden"
           : "two propagating layers (paper), one, none, a single linear map, or a network that "
             "is handed over, as Python does, of width method.hidden");
   list.add("encoder_norm", encoder_norm, "batch normalisation before the encoder's ReLU");
@@ -88,6 +88,11 @@ void GrmOptions::declare_decoder(OptionList& list) {
   list.choice("edge_support", edge_support,
               "generate edges over all ordered pairs of G (paper), or over observed pairs and "
               "self-pairs");
+  list.choice(
+          "classifier", classifier,
+          "what reads the generated graph: two graph convolutions (paper), or a network that is "
+          "handed over, as Python does, for rows of width method.decoder_width")
+      .came_later();
   list.choice("conv", conv, {nn::Conv::kipf, nn::Conv::sum},
               "graph convolution of every GNN: self-loops and symmetric normalisation, or the "
               "plain sum of the published code");

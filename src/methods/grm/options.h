@@ -16,6 +16,9 @@ enum class EncoderReads { concat, raw, centred };
 GRM_WORDS(EncoderReads, "concat", "raw", "centred")
 enum class EncoderKind { gcn2, gcn1, mlp, linear, gin, own };
 GRM_WORDS(EncoderKind, "gcn2", "gcn1", "mlp", "linear", "gin", "own")
+/// Two layers of ours, or a network of the caller's.
+enum class ClassifierKind { gcn, own };
+GRM_WORDS(ClassifierKind, "gcn", "own")
 enum class EdgeSupport { all, observed };
 GRM_WORDS(EdgeSupport, "all", "observed")
 enum class Readout { centre, mean };
@@ -57,6 +60,7 @@ struct GrmOptions : MethodOptions {
   EdgeSupport edge_support = EdgeSupport::all;
   Presence presence = Presence::none;
   // Classifier.
+  ClassifierKind classifier = ClassifierKind::gcn;
   nn::Conv conv = nn::Conv::kipf;
   int64_t hidden = 128;
   double dropout = 0.3;
@@ -126,6 +130,9 @@ struct GrmOptions : MethodOptions {
     return encoder == EncoderKind::mlp || encoder == EncoderKind::linear || own_encoder();
   }
   bool own_encoder() const { return encoder == EncoderKind::own; }
+  bool own_classifier() const { return classifier == ClassifierKind::own; }
+  /// Steps and predictions with a network of the user's own are not recorded.
+  bool own_network() const { return own_encoder() || own_classifier(); }
 
   /// The GIN before the heads of encoder = gin.
   nn::GraphEncoderOptions gin() const;

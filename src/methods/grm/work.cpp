@@ -150,7 +150,7 @@ WorkCount grm_step_work(const GrmOptions& o, const GraphShape& g, const BatchSha
 
 std::optional<WorkCount> GrmOptions::work(const RunShape& run) const {
   // With a subgraph for every node the count would depend on each of them.
-  if (own_encoder() || (domain_encoding == DomainPass::exact && !local_encoder())) {
+  if (own_network() || (domain_encoding == DomainPass::exact && !local_encoder())) {
     return std::nullopt;
   }
   const std::vector<InfluenceShape> noted = noted_influence(run);
@@ -179,7 +179,9 @@ std::optional<WorkCount> GrmOptions::work(const RunShape& run) const {
 
 // Graphs of mean size, each its own domain; without a note all of a graph is in its V_i^D.
 std::optional<WorkCount> GraphGrmOptions::work(const RunShape& run) const {
-  if (domain_encoding == DomainPass::exact && !local_encoder()) return std::nullopt;
+  if (own_network() || (domain_encoding == DomainPass::exact && !local_encoder())) {
+    return std::nullopt;
+  }
   const DomainShape& g = run.training.front();
   const double n = g.nodes, items = std::max(1.0, g.items), pairs = n * n / items;
   InfluenceShape sets;
