@@ -122,11 +122,11 @@ ordered_json to_json(const FitFlags& flags, const study::FitResult& result,
 Table tried_table(const study::FitResult& result) {
   std::vector<const study::Tried*> order;
   for (const study::Tried& tried : result.tried) order.push_back(&tried);
-  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
-    const double sign = result.errors ? -1.0 : 1.0;
-    return std::make_pair(a->rung, sign * a->validation) >
-           std::make_pair(b->rung, sign * b->validation);
-  });
+  const auto place = [sign = result.errors ? -1.0 : 1.0](const auto* each) {
+    return std::make_pair(each->rung, sign * each->validation);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto* a, const auto* b) { return place(a) > place(b); });
   Table table;
   table.stars = false;
   table.label_columns = 2;

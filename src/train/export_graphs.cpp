@@ -1,6 +1,7 @@
 // TorchScript of graph encoders, readouts and the methods whose model is an encoder, a readout and a head.
 #include <fmt/format.h>
 
+#include "methods/graph/trivial.h"
 #include "nn/graph_encoder.h"
 #include "train/export_text.h"
 
@@ -118,13 +119,20 @@ std::string pooled(const std::string& pooling, const std::string& rows, const st
   const auto of = [&](const char* function) {
     return fmt::format("self.{}(graph, graphs, {})", function, x);
   };
-  if (pooling == "weighted") {
-    return of("sum_of") +
-           fmt::format(" / (self.sum_of(graph, graphs, {}.unsqueeze(1)) + 1e-6)", gate);
+  switch (value_of<nn::Pooling>(pooling).value_or(nn::Pooling::mean)) {
+    case nn::Pooling::mean:
+      break;
+    case nn::Pooling::sum:
+      return of("sum_of");
+    case nn::Pooling::max:
+      return of("max_of");
+    case nn::Pooling::weighted:
+      return of("sum_of") +
+             fmt::format(" / (self.sum_of(graph, graphs, {}.unsqueeze(1)) + 1e-6)", gate);
+    case nn::Pooling::log_mean_exp:
+      return of("log_mean_exp_of");
   }
-  if (pooling == "sum") return of("sum_of");
-  if (pooling == "max") return of("max_of");
-  return of(pooling == "log-mean-exp" ? "log_mean_exp_of" : "mean_of");
+  return of("mean_of");
 }
 
 void write_graph_model(Text& text) {
@@ -156,7 +164,8 @@ void write_graph_model(Text& text) {
 
 void write_trivial(Text& text) {
   text.line("graphs = int(graph.max()) + 1");
-  if (text.option("reads", "size") == "size") {
+  const std::string size = to_string(graph_level::TrivialReads::size);
+  if (text.option("reads", size) == size) {
     write_pairs(text);
     text.line(
         "h = torch.stack([torch.bincount(graph, minlength=graphs), "

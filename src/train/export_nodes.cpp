@@ -10,7 +10,7 @@
 namespace grm::script {
 namespace {
 
-const std::string kKipf = "kipf";
+const std::string kKipf = "kipf", kBatched = "batched";
 
 using LayerText = std::function<std::string(const std::string& rows, const std::string& number)>;
 
@@ -152,7 +152,7 @@ void write_mixup(Text& text) {
 
 // The context is that of all nodes, where the program draws `support` of them.
 void write_arm(Text& text) {
-  if (text.option("inference", "one_context") != "one_context") {
+  if (text.option("inference", "") == kBatched) {
     text.refuse("method.inference = batched cuts the nodes at random into batches");
   }
   text.differs(

@@ -11,6 +11,8 @@
 namespace grm::script {
 namespace {
 
+const std::string kOff = "false";  // as TOML writes it
+
 // What every model does with its inputs: pairs once, and the operators on them.
 constexpr char kHelpers[] = R"(
 def pairs(self, edge_index: Tensor, n: int, symmetrise: bool, loops: bool) -> Tensor:
@@ -116,7 +118,7 @@ int64_t Text::count(const std::string& key, int64_t otherwise) const {
 }
 
 bool Text::says(const std::string& key, bool otherwise) const {
-  return option(key, otherwise ? "true" : "false") != "false";
+  return option(key, otherwise ? "true" : kOff) != kOff;
 }
 
 void Text::edges(bool loops) {
