@@ -85,7 +85,7 @@ DomainEncoding GrmModel::encode_domain(const DomainView& view, nn::Pass& pass) {
     nn::BackboneInput input = nn::input_of(view.graph);
     input.x = domain.input.features;
     if (options_.concat()) input.x.dense = torch::cat({domain.input.node, domain.input.domain}, 1);
-    if (view.graph.parts.defined()) {
+    if (view.graph.level() == Level::graph) {
       input.graph_of_node = nn::graph_of_row(view.graph.parts, input.x.rows());
     }
     domain.transformed = own_encoder_->forward(input, pass).logits;
