@@ -73,6 +73,8 @@ void write_layer(Text& text, GraphLayerKind kind, const std::string& name) {
       text.line("h = torch.relu(" + Text::received(Text::map(name, "h")) +
                 fmt::format(" + torch.mm(h, self.{0}_root) + self.{0}_bias)", name));
       return;
+    case GraphLayerKind::own:
+      text.refuse("a network of its caller is not in the model's file");
   }
 }
 
