@@ -12,6 +12,7 @@ import csv
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,14 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def without_draw(dataset):
+    return re.sub(r"/\d+$", "", dataset)
+
+
+def domains_of(row):
+    return {part.rsplit(" ", 1)[0]: float(part.rsplit(" ", 1)[1]) for part in row["domains"].split("; ")}
+
+
 def without_preset(method):
     return method.split(":")[0]
 
@@ -45,7 +54,7 @@ def spread(values):
 
 
 class Comparison:
-    """The runs of a study: by dataset and method a list of (seed, average over test domains, worst one, validation)."""
+    """The runs of a study, by dataset and method: (draw and seed, average over test domains, validation, test domains)."""
 
     def __init__(self, name):
         self.name = name
@@ -53,20 +62,29 @@ class Comparison:
             self.facts = json.load(file)
         self.runs, self.datasets, self.methods, self.metric, self.trial = {}, [], [], {}, {}
         for row in rows_of(f"{RESULTS}/{name}-runs.csv"):
-            key = (row["dataset"], row["method"])
+            key = (without_draw(row["dataset"]), row["method"])
             for known, value in ((self.datasets, key[0]), (self.methods, key[1])):
                 if value not in known:
                     known.append(value)
             self.runs.setdefault(key, []).append(
-                (int(row["seed"]), float(row["avg"]), float(row["min"]), float(row["validation"])))
+                ((row["dataset"], int(row["seed"])), float(row["avg"]), float(row["validation"]), domains_of(row)))
             self.metric[key[0]] = row["metric"]
             self.trial[key] = row["trial"]
-        self.settings = {(r["dataset"], r["method"], r["trial"]): r["settings"]
+        self.settings = {(without_draw(r["dataset"]), r["method"], r["trial"]): r["settings"]
                          for r in rows_of(f"{RESULTS}/{name}-trials.csv")}
         self.p = self.adjusted_p()
 
     def scores(self, dataset, method, what=1):
         return [run[what] for run in sorted(self.runs.get((dataset, method), []))]
+
+    def worst(self, dataset, method):
+        """The worst test domain in each draw of the data, by its mean over seeds; the mean over runs."""
+        values, runs = [], self.runs[dataset, method]
+        for draw in sorted({run[0][0] for run in runs}):
+            own = [run[3] for run in runs if run[0][0] == draw]
+            least = min(own[0], key=lambda domain: statistics.fmean(scores[domain] for scores in own))
+            values += [scores[least] for scores in own]
+        return statistics.fmean(values)
 
     def pairs(self, dataset, method):
         others = {run[0]: run[1] for run in self.runs.get((dataset, self.reference()), [])}
@@ -101,7 +119,7 @@ class Comparison:
 
 
 def table_of_scores(own):
-    several = any(run[1] != run[2] for runs in own.runs.values() for run in runs)
+    several = any(len(run[3]) > 1 for runs in own.runs.values() for run in runs)
     out = ["| method | " + " | ".join(f"{d}, {own.metric[d]}" for d in own.datasets) + " | mean rank |",
            "| :-- |" + " --: |" * (len(own.datasets) + 1)]
     best = {d: max(number(statistics.fmean(own.scores(d, m))) for m in own.methods if (d, m) in own.runs)
@@ -122,7 +140,7 @@ def table_of_scores(own):
                 words = f"**{words}**"
             words += own.mark(key) + (" †" if own.transductive(key) else "")
             if several:
-                words += f" ({number(statistics.fmean(own.scores(dataset, method, 2)))})"
+                words += f" ({number(own.worst(dataset, method))})"
             cells.append(words)
         out.append(f"| {method} | " + " | ".join(cells) + f" | {number(ranks[i]) if ranks else ''} |")
     for title, kind in (("always training's majority class", "constant"),
@@ -138,8 +156,8 @@ def notes(own, several):
     seeds = sorted({len(runs) for runs in own.runs.values()})
     comparisons = len(own.p)
     out = [f"Mean ± sample deviation over {' to '.join(map(str, seeds))} seeds, in percent, of the epoch chosen by "
-           "validation" + ("; in brackets the mean over runs of each run's worst test domain." if several else "."),
-           f"▲ better, ▼ worse than {own.reference()}: paired t-test over seeds, p < {LEVEL} after Holm's correction "
+           "validation" + ("; in brackets the worst test domain in each draw of the data." if several else "."),
+           f"▲ better, ▼ worse than {own.reference()}: paired t-test over draws and seeds, p < {LEVEL} after Holm's correction "
            f"over all {comparisons} comparisons of the table."]
     if any(own.transductive(key) for key in own.runs):
         out.append("†: transductive beyond the protocol: the unlabelled features of the tested domain are centred by "
@@ -148,7 +166,7 @@ def notes(own, several):
     chosen = []
     for dataset in own.datasets:
         known = [m for m in own.methods if (dataset, m) in own.runs]
-        means = {m: statistics.fmean(own.scores(dataset, m, 3)) for m in known}
+        means = {m: statistics.fmean(own.scores(dataset, m, 2)) for m in known}
         chosen.append(f"{max(known, key=lambda m: means[m])} on {dataset}")
     out.append("Validation, which is all that a user has, chooses " + "; ".join(chosen) + ".")
     return [f"* {line}" for line in out]
@@ -263,7 +281,7 @@ def collect(name, database, grm):
         for kind in ("constant", "constant_own"):
             values = [entry["value"] for entry in run["record"].get(kind, [])]
             if values:
-                constants.setdefault(run["dataset"], {}).setdefault(kind, []).append(statistics.fmean(values))
+                constants.setdefault(without_draw(run["dataset"]), {}).setdefault(kind, []).append(statistics.fmean(values))
         if 'encoder_input = "centred"' in run["config"]:
             centred.add(run["method"])
     own = status[0] if isinstance(status, list) else status.get("studies", [status])[0]

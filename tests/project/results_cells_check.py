@@ -38,15 +38,18 @@ def read_runs(stem):
     return [(*key, scores) for key, scores in found.items()]
 
 
-def number_of(runs, what):
-    """The values of runs whose mean and deviation a cell shows."""
+def number_of(runs, draws, what):
+    """The values of runs whose mean and deviation a cell shows; Min looks for the worst domain in each draw of the data."""
     domains = [d for d in runs[0] if all(d in run for run in runs)]
     if what == "Avg":
         return [statistics.fmean(run[d] for d in domains) for run in runs]
     if what == "Min":
-        return [run[min(domains, key=lambda d: statistics.fmean(r[d] for r in runs))] for run in runs]
-    if what == "MinPerRun":
-        return [min(run[d] for d in domains) for run in runs]
+        values = []
+        for draw in dict.fromkeys(draws):
+            own = [run for run, of in zip(runs, draws) if of == draw]
+            worst = min(domains, key=lambda d: statistics.fmean(r[d] for r in own))
+            values += [run[worst] for run in own]
+        return values
     return [run[what] for run in runs]
 
 
@@ -110,7 +113,7 @@ def candidates(name, runs):
                 elif dataset and VALUE.match(text):
                     yield method, variant, dataset, what, text
                     if re.fullmatch(r"\d+\.\d\)", behind) and not titled:
-                        yield method, variant, dataset, "MinPerRun", behind[:-1]
+                        yield method, variant, dataset, "Min", behind[:-1]
 
 
 def check(name, stem):
@@ -119,9 +122,9 @@ def check(name, stem):
     chosen = random.Random(name).sample(cells, min(CELLS, len(cells)))
     wrong = 0
     for method, variant, dataset, what, text in chosen:
-        own = [run[4] for run in sorted(runs, key=lambda run: run[3])
+        own = [run for run in sorted(runs, key=lambda run: run[3])
                if run[0] == dataset and method in (None, run[1]) and variant in (None, run[2])]
-        values = number_of(own, what) if own else []
+        values = number_of([run[4] for run in own], [run[3][0] for run in own], what) if own else []
         shown = VALUE.match(text)
         right = bool(values) and abs(statistics.fmean(values) - float(shown[1])) <= 0.0501
         if right and shown[2]:

@@ -246,9 +246,11 @@ methods = ["erm"]
 [[dataset]]
 name = "sbm"
 label = "sbm/0"
+set.dataset.nodes = 60
 [[dataset]]
 name = "sbm"
 label = "sbm/1"
+set.dataset.nodes = 61
 [set]
 train.epochs = 2
 [tune]
