@@ -3,9 +3,9 @@
 
     scripts/comparison.py collect NAME DATABASE [GRM]   NAME-runs.csv, NAME-trials.csv and NAME-facts.json from a database
     scripts/comparison.py table NAME [OUT]              NAME.md and NAME.svg from these, in OUT (default results/)
-    scripts/comparison.py ranks NAME... [OUT/]          ranks.md and ranks.svg: mean ranks over all datasets of these
+    scripts/comparison.py ranks NAME... [--against METHOD] [OUT/]    ranks.md and ranks.svg: mean ranks over all datasets of these
 
-A row's mark compares it with `erm`: paired t-tests over the runs of one seed, corrected after Holm over all comparisons
+A row's mark compares it with `erm` (or --against): paired t-tests over the runs of one seed, corrected after Holm over all comparisons
 of the table. Published values come from results/published-values.csv, each with its source.
 """
 import csv
@@ -37,6 +37,11 @@ def without_draw(dataset):
     return re.sub(r"/\d+$", "", dataset)
 
 
+def method_of(row):
+    """What is added to a method is a row of its own, as in the other tables."""
+    return row["method"] + (f" + {row['variant']}" if row["variant"] not in ("", "plain") else "")
+
+
 def domains_of(row):
     return {part.rsplit(" ", 1)[0]: float(part.rsplit(" ", 1)[1]) for part in row["domains"].split("; ")}
 
@@ -56,13 +61,14 @@ def spread(values):
 class Comparison:
     """The runs of a study, by dataset and method: (draw and seed, average over test domains, validation, test domains)."""
 
-    def __init__(self, name):
-        self.name = name
-        with open(f"{RESULTS}/{name}-facts.json", encoding="utf-8") as file:
-            self.facts = json.load(file)
+    def __init__(self, name, against=REFERENCE):
+        self.name, self.against, self.facts = name, against, {"constants": {}}
+        if os.path.exists(f"{RESULTS}/{name}-facts.json"):
+            with open(f"{RESULTS}/{name}-facts.json", encoding="utf-8") as file:
+                self.facts = json.load(file)
         self.runs, self.datasets, self.methods, self.metric, self.trial = {}, [], [], {}, {}
         for row in rows_of(f"{RESULTS}/{name}-runs.csv"):
-            key = (without_draw(row["dataset"]), row["method"])
+            key = (without_draw(row["dataset"]), method_of(row))
             for known, value in ((self.datasets, key[0]), (self.methods, key[1])):
                 if value not in known:
                     known.append(value)
@@ -91,7 +97,9 @@ class Comparison:
         return [(run[1], others[run[0]]) for run in sorted(self.runs[dataset, method]) if run[0] in others]
 
     def reference(self):
-        return next((m for m in self.methods if without_preset(m) == REFERENCE), None)
+        if self.against in self.methods:
+            return self.against
+        return next((m for m in self.methods if without_preset(m) == self.against), None)
 
     def adjusted_p(self):
         """Holm's p of every comparison of the table, by dataset and method."""
@@ -240,8 +248,8 @@ def table(name, out):
     write(f"{out}/{name}.md", "\n".join(lines + published_table(own) + made_with(own)) + "\n")
 
 
-def ranks(names, out):
-    every = [Comparison(name) for name in names]
+def ranks(names, against, out):
+    every = [Comparison(name, against) for name in names]
     methods = [m for m in every[0].methods if all(m in own.methods for own in every)]
     columns = [(own, d) for own in every for d in own.datasets if all((d, m) in own.runs for m in methods)]
     table_rows = [[statistics.fmean(own.scores(d, m)) for m in methods] for own, d in columns]
@@ -250,11 +258,16 @@ def ranks(names, out):
              "| :-- |" + " --: |" * (len(columns) + 1)]
     by_dataset = [rank_statistics.ranks(row) for row in table_rows]
     for i in sorted(range(len(methods)), key=lambda i: mean[i]):
-        lines.append(f"| {methods[i]} | " + " | ".join(f"{row[i]:g}" for row in by_dataset) + f" | {number(mean[i])} |")
+        cells = [f"{rank[i]:g}" + own.mark((d, methods[i])) for rank, (own, d) in zip(by_dataset, columns)]
+        lines.append(f"| {methods[i]} | " + " | ".join(cells) + f" | {number(mean[i])} |")
+    comparisons = sum(len(own.p) for own in every)
+    lines += ["", "* Ranks by Avg on the test domains, 1 is best; equal scores share the mean of their places.",
+              f"* ▲ better, ▼ worse than {against} in Avg: paired t-test over draws and seeds, p < {LEVEL} after Holm's "
+              f"correction over the comparisons of each study, {comparisons} in all. Seeds of one draw of the data are not independent draws."]
     more, difference = rank_lines(methods, mean, len(columns), "ranks.svg")
     write(f"{out}/ranks.svg", rank_figure.rank_figure(methods, mean, difference, "Mean ranks over all datasets"))
-    write(f"{out}/ranks.md", "\n".join(lines + more + ["", "Made by `scripts/comparison.py ranks "
-                                                       + " ".join(names) + "` from the runs of these studies."]) + "\n")
+    write(f"{out}/ranks.md", "\n".join(lines + more + [
+        "", f"Made by `scripts/comparison.py ranks {' '.join(names)} --against {against}` from the runs of these studies."]) + "\n")
 
 
 def collect(name, database, grm):
@@ -298,8 +311,14 @@ def main(words):
     elif len(words) in (2, 3) and words[0] == "table":
         table(words[1], words[2] if len(words) == 3 else RESULTS)
     elif len(words) >= 2 and words[0] == "ranks":
-        folders = [word for word in words[1:] if word.endswith("/")]
-        ranks([word for word in words[1:] if not word.endswith("/")], folders[0] if folders else RESULTS)
+        names = words[1:]
+        against = REFERENCE
+        if "--against" in names[:-1]:
+            at = names.index("--against")
+            against = names[at + 1]
+            del names[at:at + 2]
+        folders = [word for word in names if word.endswith("/")]
+        ranks([word for word in names if not word.endswith("/")], against, folders[0] if folders else RESULTS)
     else:
         sys.exit(__doc__)
 
