@@ -76,8 +76,10 @@ class Comparison:
                 ((row["dataset"], int(row["seed"])), float(row["avg"]), float(row["validation"]), domains_of(row)))
             self.metric[key[0]] = row["metric"]
             self.trial[key] = row["trial"]
-        self.settings = {(without_draw(r["dataset"]), r["method"], r["trial"]): r["settings"]
-                         for r in rows_of(f"{RESULTS}/{name}-trials.csv")}
+        self.settings = {}
+        for row in rows_of(f"{RESULTS}/{name}-trials.csv"):
+            key = (without_draw(row["dataset"]), row["method"], row["trial"])
+            self.settings[key] = self.settings.get(key) or row["settings"]
         self.p = self.adjusted_p()
 
     def scores(self, dataset, method, what=1):
