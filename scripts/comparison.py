@@ -47,7 +47,8 @@ def domains_of(row):
 
 
 def without_preset(method):
-    return method.split(":")[0]
+    """Also without what was added to it, "erm + mlp"."""
+    return method.split(" + ")[0].split(":")[0]
 
 
 def number(value):
