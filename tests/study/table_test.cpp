@@ -106,9 +106,9 @@ TEST(Table, TheShortExportOfTrialsSaysWhatEachSetsOnAllItsSeeds) {
   rows[1].config = "seed = 1\n\n[method]\nlr = 0.2\ndropout = 0\n";
   rows[2].config = "seed = 2\n\n[method]\nlr = 0.2\ndropout = 0\n";  // trial 0 did not run on it
   const std::string text = export_runs(rows);
-  EXPECT_THAT(text, HasSubstr("toy,erm,,0,,1,"));
-  EXPECT_THAT(text, HasSubstr("toy,erm,,1,lr = 0.2,1,"));
-  EXPECT_THAT(text, HasSubstr("toy,erm,,1,lr = 0.2,2,"));
+  EXPECT_THAT(text, HasSubstr("toy,erm,kipf,0,,1,"));
+  EXPECT_THAT(text, HasSubstr("toy,erm,kipf,1,lr = 0.2,1,"));
+  EXPECT_THAT(text, HasSubstr("toy,erm,kipf,1,lr = 0.2,2,"));
 }
 
 // Domains of two draws have nothing in common but their names. By hand: B is worst in draw 0 (30, 50), A in draw 1 (40, 42),
