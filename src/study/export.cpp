@@ -86,17 +86,18 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// What a trial sets: lines of its configuration that trial 0 of the same cell and seed has not.
+// What a trial sets: lines of its configuration that trial 0 of the same cell has not. With halving trial 0
+// may have run on other seeds alone.
 std::string settings_of(const ResultRow& row, const std::vector<ResultRow>& rows) {
   const auto first = std::find_if(rows.begin(), rows.end(), [&](const ResultRow& other) {
     return other.trial == 0 && other.dataset == row.dataset && other.method == row.method &&
-           other.variant == row.variant && other.seed == row.seed;
+           other.variant == row.variant;
   });
   if (row.trial == 0 || first == rows.end()) return "";
   const std::vector<std::string> before = lines_of(first->config);
   std::string out;
   for (const std::string& line : lines_of(row.config)) {
-    if (contains(before, line)) continue;
+    if (contains(before, line) || line.rfind("seed = ", 0) == 0) continue;
     out += (out.empty() ? "" : "; ") + line;
   }
   return out;

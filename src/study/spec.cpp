@@ -237,7 +237,9 @@ class Reader : public TomlReader {
   }
 
   TuneSpec read_tune(const toml::table& in, const StudySpec& spec) const {
-    only(in, {"search", "trials", "seeds", "first_seed", "expected_minutes", "space", "methods"},
+    only(in,
+         {"search", "trials", "seeds", "halving", "draws", "first_seed", "expected_minutes",
+          "space", "methods"},
          "[tune]");
     TuneSpec tune;
     tune.place = place(in);
@@ -251,6 +253,13 @@ class Reader : public TomlReader {
     if (!grid && tune.trials == 0)
       fail_at(in, "[tune] needs 'trials', the number for every method");
     tune.seeds = whole(in, "seeds", 1, 1, kMostRepeats);
+    tune.halving = whole(in, "halving", 0, 2, kMostRepeats);
+    const std::string draws = word(in, "draws", "apart");
+    tune.draws_together = draws == "together";
+    if (!tune.draws_together && draws != "apart") {
+      fail_at(*in.get("draws"), "draws is \"apart\" or \"together\", not \"{}\"{}", draws,
+              did_you_mean(draws, {"apart", "together"}));
+    }
     tune.first_seed = whole(in, "first_seed", 5000, 0);
     tune.expected_minutes = number(in, "expected_minutes", 0.0);
     if (tune.first_seed < spec.first_seed + spec.seeds &&

@@ -55,6 +55,8 @@ struct TuneSpec {
   std::string search = "random";  // or "grid"
   int64_t trials = 0;             // for every method alike; trial 0 is the method as it stands
   int64_t seeds = 1;
+  int64_t halving = 0;          // one part in this many goes on to the next seed; 0: all trials
+  bool draws_together = false;  // draws of a dataset ("cora/0", "cora/1") get the same winner
   int64_t first_seed = 5000;
   double expected_minutes = 0.0;
   std::vector<SpaceSpec> space;                                           // for all methods

@@ -55,11 +55,11 @@ struct Cell {
   int64_t runs = 0;
   int64_t expected = 0;  // with those that are missing
   std::vector<DomainRow> domains;
-  Score min;  // of the domain whose mean over runs is worst
-  std::string min_domain;
-  Score avg;                         // mean over domains; deviation of the per-run averages
-  MeanStd min_per_run;               // of each run's worst score
-  MeanStd validation;                // at the chosen epoch
+  Score min;               // of the domain whose mean over seeds is worst, in each draw of the data
+  std::string min_domain;  // its name, or names
+  Score avg;               // mean over domains; deviation of the per-run averages
+  MeanStd min_per_run;     // of each run's worst score
+  MeanStd validation;      // at the chosen epoch
   double validation_loss = kNoLoss;  // its mean there, where all runs recorded it
   std::optional<PairedTest> test;    // per-run averages against the reference method
   std::string against;               // the row that it is compared with

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/lists.h"
+#include "core/text.h"
+
 namespace grm::study {
 namespace {
 
@@ -30,6 +33,29 @@ double run_average(const Run& run) {
   return mean_std(run.scores).mean;
 }
 
+// Domains of two draws of the data have nothing in common but their names: the worst one is looked for
+// in each draw, by its mean over seeds. Runs are sorted by draw.
+void fill_min(Cell& cell, const std::vector<Run>& runs,
+              const std::function<size_t(const std::vector<double>&)>& worst) {
+  std::vector<double> lowest;
+  std::vector<std::string> names;
+  for (auto begin = runs.begin(); begin != runs.end();) {
+    const auto end = std::find_if(begin, runs.end(),
+                                  [&](const Run& run) { return run.dataset != begin->dataset; });
+    const std::vector<Run> draw(begin, end);
+    std::vector<double> means;
+    for (size_t k = 0; k < cell.domains.size(); ++k) {
+      means.push_back(over_runs(draw, [&](const Run& run) { return run.scores[k]; }).mean);
+    }
+    const size_t least = worst(means);
+    add_once(names, cell.domains[least].domain);
+    for (const Run& run : draw) lowest.push_back(run.scores[least]);
+    begin = end;
+  }
+  cell.min.ours = mean_std(lowest);
+  cell.min_domain = joined(names);
+}
+
 void fill_scores(Cell& cell, std::vector<Run>& runs) {
   const std::vector<std::string> domains = common_domains(runs);
   for (Run& run : runs) {
@@ -54,9 +80,9 @@ void fill_scores(Cell& cell, std::vector<Run>& runs) {
     return errors ? std::max_element(scores.begin(), scores.end())
                   : std::min_element(scores.begin(), scores.end());
   };
-  const auto least = static_cast<size_t>(worst(means) - means.begin());
-  cell.min = cell.domains[least].score;
-  cell.min_domain = domains[least];
+  fill_min(cell, runs, [&](const std::vector<double>& scores) {
+    return static_cast<size_t>(worst(scores) - scores.begin());
+  });
   cell.avg.ours = {mean_std(means).mean, over_runs(runs, run_average).std};
   cell.min_per_run = over_runs(runs, [&](const Run& run) { return *worst(run.scores); });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "grm/core/error.h"
@@ -197,12 +198,35 @@ std::vector<Setting> trial_settings(const StudySpec& spec, const DatasetSpec& da
 }
 
 std::vector<PlannedCell> trial_cells(const StudySpec& spec) {
-  const int64_t trials = trial_count(spec);
-  return cells_of(spec, "never", spec.tune->first_seed, spec.tune->seeds, [&](const Group&) {
-    std::vector<int64_t> all;
-    for (int64_t trial = 0; trial < trials; ++trial) all.push_back(trial);
-    return all;
-  });
+  std::vector<int64_t> all(static_cast<size_t>(trial_count(spec)));
+  std::iota(all.begin(), all.end(), 0);
+  const int64_t seeds = spec.tune->halving > 0 ? 1 : spec.tune->seeds;
+  return cells_of(spec, "never", spec.tune->first_seed, seeds, [&](const Group&) { return all; });
+}
+
+std::vector<PlannedCell> trial_cells(const StudySpec& spec, const Store& store) {
+  std::vector<PlannedCell> cells = trial_cells(spec);
+  if (spec.tune->halving == 0) return cells;
+  std::set<std::string> ended;
+  for (const CellRow& cell : store.cells(spec.name, "trial")) {
+    if (cell.state != "todo" && cell.state != "running") ended.insert(cell.config);
+  }
+  int64_t keep = trial_count(spec);
+  for (int64_t round = 1; round < spec.tune->seeds; ++round) {
+    const bool known = std::all_of(cells.begin(), cells.end(), [&](const PlannedCell& cell) {
+      return ended.count(cell.config) > 0;
+    });
+    if (!known) break;
+    keep = (keep + spec.tune->halving - 1) / spec.tune->halving;
+    const auto best = survivors(spec, store, round, keep);
+    const auto more =
+        cells_of(spec, "never", spec.tune->first_seed + round, 1, [&](const Group& group) {
+          const auto own = best.find(group);
+          return own == best.end() ? std::vector<int64_t>() : own->second;
+        });
+    cells.insert(cells.end(), more.begin(), more.end());
+  }
+  return cells;
 }
 
 std::vector<PlannedCell> final_cells(const StudySpec& spec, const std::vector<Winner>& chosen) {
@@ -217,15 +241,25 @@ std::vector<PlannedCell> final_cells(const StudySpec& spec, const std::vector<Wi
 }
 
 Outcome tune_study(const StudySpec& spec, const RunnerOptions& options, const RunnerHooks& hooks) {
-  const std::vector<PlannedCell> trials = trial_cells(spec);
-  const double runs =
-      static_cast<double>(trials.size()) +
-      static_cast<double>(spec.datasets.size() * spec.methods.size() * spec.variants.size()) *
-          static_cast<double>(spec.seeds);
+  const std::vector<PlannedCell> first = trial_cells(spec);
+  const double groups =
+      static_cast<double>(spec.datasets.size() * spec.methods.size() * spec.variants.size());
+  const double runs = static_cast<double>(first.size()) + groups * static_cast<double>(spec.seeds);
   const double per_cell = tune_of(spec).expected_minutes / runs;
-  Outcome outcome = run_phase(spec, "trial", trials, per_cell * static_cast<double>(trials.size()),
-                              options, hooks);
-  if (outcome.interrupted) return outcome;
+  // Round by round, where a search halves; what is known of them already is planned at once.
+  std::vector<PlannedCell> trials = trial_cells(spec, Store(options.database, Open::create));
+  Outcome outcome;
+  double seconds = 0;
+  for (;;) {
+    outcome = run_phase(spec, "trial", trials, per_cell * static_cast<double>(trials.size()),
+                        options, hooks);
+    seconds += outcome.seconds;
+    if (outcome.interrupted) return outcome;
+    std::vector<PlannedCell> more = trial_cells(spec, Store(options.database));
+    if (more.size() <= trials.size()) break;
+    trials = std::move(more);
+  }
+  outcome.seconds = seconds;
   const std::vector<Winner> chosen = winners(Store(options.database), spec.name);
   forgive_losers(outcome.failed, chosen, hooks);
   const std::vector<PlannedCell> last = final_cells(spec, chosen);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,12 @@ std::vector<Setting> trial_settings(const StudySpec& spec, const DatasetSpec& da
 /// Trials of every method: as specified, or one more than the points of the grid.
 int64_t trial_count(const StudySpec& spec);
 
-/// All runs of the search, with train.test = never.
+/// All runs of the search, with train.test = never; of a search with halving those on its first seed.
 std::vector<PlannedCell> trial_cells(const StudySpec& spec);
+
+/// The same as far as it is known: with halving, all trials run on the first seed, the best of them
+/// on the second, the best of those on the third. A round is known once the one before it has ended.
+std::vector<PlannedCell> trial_cells(const StudySpec& spec, const Store& store);
 
 /// Validation scores of one trial, one for each seed, and its validation losses.
 struct TrialScores {
@@ -35,6 +40,13 @@ struct TrialScores {
 /// of theirs, and then to the lower trial number.
 size_t best_trial(const std::vector<TrialScores>& trials);
 
+/// What each dataset, method and variant keeps after the first `seeds` seeds of a search whose trials
+/// have all ended: its `keep` best trials, best first. A trial without a score on each of these seeds does not
+/// take part.
+std::map<std::vector<std::string>, std::vector<int64_t>> survivors(const StudySpec& spec,
+                                                                   const Store& store,
+                                                                   int64_t seeds, int64_t keep);
+
 struct Winner {
   std::string dataset, method, variant;
   int64_t trial = 0;
@@ -43,7 +55,7 @@ struct Winner {
   std::vector<Setting> values;  // what differs from trial 0
 };
 /// Winners so far: of every dataset, method and variant whose trials have all ended. Trials that
-/// failed on a seed do not take part.
+/// failed on a seed do not take part; with halving those do that ran on the most seeds.
 std::vector<Winner> winners(const Store& store, const std::string& study);
 
 /// The winners' runs on the study's own seeds, with train.test = selected.

@@ -1,9 +1,12 @@
 // The choice at the end of a search, from validation scores and losses alone.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "core/lists.h"
 #include "grm/core/error.h"
+#include "study/table.h"
 #include "study/tune.h"
 #include "train/recorded_config.h"
 
@@ -49,6 +52,78 @@ std::vector<Setting> difference(const std::string& from, const std::string& to) 
   return list;
 }
 
+struct Trial {
+  TrialScores scores;
+  bool complete = true;
+  std::map<std::string, std::string> configs;  // of its first seed, by dataset
+};
+
+// All trials out of which one is chosen: of a method and variant on a dataset, or on all draws of it.
+struct Search {
+  std::string column, method, variant;
+  std::vector<std::string> datasets;
+  std::map<int64_t, Trial> trials;
+  bool ended = true;
+
+  // Complete trials with the most scores: with halving, those of the last round.
+  std::vector<TrialScores> candidates() const {
+    size_t most = 0;
+    for (const auto& [number, trial] : trials) {
+      if (trial.complete) most = std::max(most, trial.scores.validation.size());
+    }
+    std::vector<TrialScores> list;
+    for (const auto& [number, trial] : trials) {
+      if (trial.complete && trial.scores.validation.size() == most) list.push_back(trial.scores);
+    }
+    return list;
+  }
+};
+
+void add_trial(Search& search, const CellRow& cell) {
+  add_once(search.datasets, cell.dataset);
+  Trial& trial = search.trials[cell.trial];
+  trial.scores.trial = cell.trial;
+  trial.configs.try_emplace(cell.dataset, cell.config);
+  if (cell.state == "todo" || cell.state == "running") search.ended = false;
+  if (cell.state != "done") {
+    trial.complete = false;
+    return;
+  }
+  const Chosen chosen = cell.run_record().chosen.at("val");
+  trial.scores.validation.push_back(chosen.validation);
+  trial.scores.errors = chosen.smaller_is_better;
+  if (!std::isnan(chosen.validation_loss)) trial.scores.losses.push_back(chosen.validation_loss);
+}
+
+// In the order of the cells, with the seeds before `behind` alone.
+std::vector<Search> searches_of(const std::vector<CellRow>& cells, bool together, int64_t behind) {
+  std::vector<Search> searches;
+  std::map<std::vector<std::string>, size_t> places;
+  for (const CellRow& cell : cells) {
+    if (cell.seed >= behind) continue;
+    const std::string column = together ? without_seed(cell.dataset) : cell.dataset;
+    const auto [place, fresh] =
+        places.insert({{column, cell.method, cell.variant}, searches.size()});
+    if (fresh) searches.push_back({column, cell.method, cell.variant, {}, {}, true});
+    add_trial(searches[place->second], cell);
+  }
+  return searches;
+}
+
+// As the study in the database says; one that cannot be read any more has no such thing.
+bool draws_together(const Store& store, const std::string& study) {
+  for (const StudyRow& row : store.studies()) {
+    if (row.name != study) continue;
+    try {
+      const StudySpec spec = parse_spec(row.spec, row.name);
+      return spec.tune && spec.tune->draws_together;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 size_t best_trial(const std::vector<TrialScores>& trials) {
@@ -69,49 +144,42 @@ size_t best_trial(const std::vector<TrialScores>& trials) {
   return static_cast<size_t>(order[choose_by_validation(means, losses)] - trials.data());
 }
 
-std::vector<Winner> winners(const Store& store, const std::string& study) {
-  struct Trial {
-    TrialScores scores;
-    bool complete = true;
-    std::string config;  // of its first seed
-  };
-  struct Search {
-    std::map<int64_t, Trial> trials;
-    bool ended = true;
-  };
-  std::vector<std::vector<std::string>> order;
-  std::map<std::vector<std::string>, Search> searches;
-  for (const CellRow& cell : store.cells(study, "trial")) {
-    const std::vector<std::string> name = {cell.dataset, cell.method, cell.variant};
-    if (!searches.count(name)) order.push_back(name);
-    Search& search = searches[name];
-    Trial& trial = search.trials[cell.trial];
-    trial.scores.trial = cell.trial;
-    if (trial.config.empty()) trial.config = cell.config;
-    if (cell.state == "todo" || cell.state == "running") search.ended = false;
-    if (cell.state == "done") {
-      const Chosen chosen = cell.run_record().chosen.at("val");
-      trial.scores.validation.push_back(chosen.validation);
-      trial.scores.errors = chosen.smaller_is_better;
-      if (!std::isnan(chosen.validation_loss)) {
-        trial.scores.losses.push_back(chosen.validation_loss);
-      }
-    } else {
-      trial.complete = false;
+std::map<std::vector<std::string>, std::vector<int64_t>> survivors(const StudySpec& spec,
+                                                                   const Store& store,
+                                                                   int64_t seeds, int64_t keep) {
+  std::map<std::vector<std::string>, std::vector<int64_t>> kept;
+  const int64_t behind = spec.tune->first_seed + seeds;
+  for (const Search& search :
+       searches_of(store.cells(spec.name, "trial"), spec.tune->draws_together, behind)) {
+    std::vector<TrialScores> left = search.candidates();
+    std::vector<int64_t> best;
+    while (!left.empty() && static_cast<int64_t>(best.size()) < keep) {
+      const size_t next = best_trial(left);
+      best.push_back(left[next].trial);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
+    }
+    for (const std::string& dataset : search.datasets) {
+      kept[{dataset, search.method, search.variant}] = best;
     }
   }
+  return kept;
+}
+
+std::vector<Winner> winners(const Store& store, const std::string& study) {
   std::vector<Winner> list;
-  for (const std::vector<std::string>& name : order) {
-    const Search& search = searches[name];
-    std::vector<TrialScores> candidates;
-    for (const auto& [number, trial] : search.trials) {
-      if (trial.complete) candidates.push_back(trial.scores);
-    }
+  for (const Search& search : searches_of(store.cells(study, "trial"), draws_together(store, study),
+                                          std::numeric_limits<int64_t>::max())) {
+    const std::vector<TrialScores> candidates = search.candidates();
     if (!search.ended || candidates.empty()) continue;
     const TrialScores& best = candidates[best_trial(candidates)];
-    list.push_back({name[0], name[1], name[2], best.trial, mean(best.validation),
-                    static_cast<int64_t>(candidates.size()),
-                    difference(search.trials.at(0).config, search.trials.at(best.trial).config)});
+    const auto complete = std::count_if(search.trials.begin(), search.trials.end(),
+                                        [](const auto& entry) { return entry.second.complete; });
+    for (const std::string& dataset : search.datasets) {
+      list.push_back({dataset, search.method, search.variant, best.trial, mean(best.validation),
+                      static_cast<int64_t>(complete),
+                      difference(search.trials.at(0).configs.at(dataset),
+                                 search.trials.at(best.trial).configs.at(dataset))});
+    }
   }
   return list;
 }

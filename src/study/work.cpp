@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kWaitMilliseconds = 1000;
 
-// The last runs of searches whose trials have all ended. Whoever notices first plans them.
+// The next round or the last runs of searches whose trials have all ended. Whoever notices first plans
+// them.
 bool plan_last_runs(Store& store, const std::string& study) {
   bool any = false;
   for (const StudyRow& row : store.studies()) {
@@ -19,9 +20,15 @@ bool plan_last_runs(Store& store, const std::string& study) {
     const std::map<std::string, int64_t> trials = store.counts(row.name, "trial");
     if (trials.count("todo") || trials.count("running")) continue;
     if (!store.counts(row.name, "final").empty()) continue;
+    const StudySpec spec = parse_spec(row.spec, row.name);
+    const std::vector<PlannedCell> known = trial_cells(spec, store);
+    if (known.size() > store.cells(row.name, "trial").size()) {
+      store.plan(spec, "trial", known);
+      any = true;
+      continue;
+    }
     const std::vector<Winner> chosen = winners(store, row.name);
     if (chosen.empty()) continue;
-    const StudySpec spec = parse_spec(row.spec, row.name);
     store.plan(spec, "final", final_cells(spec, chosen));
     any = true;
   }

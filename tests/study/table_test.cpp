@@ -98,6 +98,31 @@ TEST(Table, ReferenceMayCarryAPreset) {
   EXPECT_EQ(table.blocks[0].datasets[0].cells[1].test->p.value(), 0.0);
 }
 
+TEST(Table, TheShortExportOfTrialsSaysWhatEachSetsOnAllItsSeeds) {
+  std::vector<ResultRow> rows = {run("toy", "erm", 1, {50}), run("toy", "erm", 1, {60}),
+                                 run("toy", "erm", 2, {70})};
+  rows[0].config = "seed = 1\n\n[method]\nlr = 0.1\ndropout = 0\n";
+  rows[1].trial = rows[2].trial = 1;
+  rows[1].config = "seed = 1\n\n[method]\nlr = 0.2\ndropout = 0\n";
+  rows[2].config = "seed = 2\n\n[method]\nlr = 0.2\ndropout = 0\n";  // trial 0 did not run on it
+  const std::string text = export_runs(rows);
+  EXPECT_THAT(text, HasSubstr("toy,erm,kipf,0,,1,"));
+  EXPECT_THAT(text, HasSubstr("toy,erm,kipf,1,lr = 0.2,1,"));
+  EXPECT_THAT(text, HasSubstr("toy,erm,kipf,1,lr = 0.2,2,"));
+}
+
+// Domains of two draws have nothing in common but their names. By hand: B is worst in draw 0 (30, 50), A in draw 1 (40, 42),
+// so Min is 40.5 over the four runs; pooled by name it would be A's 55.5.
+TEST(Table, MinLooksForTheWorstDomainInEachDrawOfTheData) {
+  const std::vector<ResultRow> rows = {
+      run("toy/0", "erm", 1, {70, 30}), run("toy/0", "erm", 2, {70, 50}),
+      run("toy/1", "erm", 1, {40, 90}), run("toy/1", "erm", 2, {42, 90})};
+  const Cell cell = make_table(rows, {}, {}).blocks[0].datasets[0].cells[0];
+  EXPECT_NEAR(cell.min.ours.mean, 40.5, 1e-12);
+  EXPECT_NEAR(cell.min.ours.std, std::sqrt((110.25 + 90.25 + 0.25 + 2.25) / 3), 1e-12);
+  EXPECT_EQ(cell.min_domain, "B, A");
+}
+
 // Seed 1 of dataset seed 0 is not seed 1 of dataset seed 1: differences are 1, 3, not mixed.
 TEST(Table, DatasetSeedsAreOneColumnPairedByDatasetAndSeed) {
   const std::vector<ResultRow> rows = {run("toy/0", "erm", 1, {50}), run("toy/1", "erm", 1, {80}),

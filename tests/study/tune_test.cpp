@@ -191,6 +191,100 @@ TEST(Tune, WinnersAreChosenByValidationWhateverTheTestScores) {
   EXPECT_THAT(last[0].config, HasSubstr("\nlr = " + chosen[0].values[0].value + "\n"));
 }
 
+// Runs what is planned: a trial's score on a seed is `score(trial, seed)`; below 0 it fails.
+void run_trials(Store& store, const std::function<double(const CellRow&)>& score) {
+  const auto any = [](const CellRow&) { return true; };
+  const std::string me = "x/" + std::to_string(getpid()) + "/1";
+  while (const auto cell = store.claim("s", "trial", me, any)) {
+    const double validation = score(*cell);
+    if (validation < 0) {
+      store.give_up(cell->id, me, "failed", "diverged");
+    } else {
+      store.finish(cell->id, me, scored(validation, 0));
+    }
+  }
+}
+
+std::vector<std::pair<int64_t, int64_t>> trials_and_seeds(const std::vector<PlannedCell>& cells) {
+  std::vector<std::pair<int64_t, int64_t>> list;
+  for (const PlannedCell& cell : cells) list.emplace_back(cell.trial, cell.seed);
+  return list;
+}
+
+TEST(Tune, HalvingGivesFurtherSeedsToTheBetterHalfAlone) {
+  const test::TempFolder folder;
+  StudySpec study =
+      spec("[tune]\ntrials = 5\nseeds = 3\nhalving = 2\nspace.method.lr = [0.1, 0.2, 0.3, 0.4]\n");
+  study.methods.pop_back();
+  Store store(folder.file("r.db"), Open::create);
+  // By hand: 5 trials on seed 5000, of which trial 4 fails; 3 on 5001; 2 on 5002. Trial 3 is best on the
+  // first seed, trial 0 over three.
+  const double scores[5][3] = {{80, 90, 90}, {70, 95, 0}, {10, 0, 0}, {90, 60, 60}, {-1, 0, 0}};
+  const auto score = [&](const CellRow& cell) { return scores[cell.trial][cell.seed - 5000]; };
+  const std::vector<std::pair<int64_t, int64_t>> all = {{0, 5000}, {1, 5000}, {2, 5000}, {3, 5000},
+                                                        {4, 5000}, {3, 5001}, {0, 5001}, {1, 5001},
+                                                        {0, 5002}, {1, 5002}};
+  for (const size_t known : {5u, 8u, 10u}) {
+    const std::vector<PlannedCell> cells = trial_cells(study, store);
+    EXPECT_EQ(trials_and_seeds(cells),
+              (std::vector<std::pair<int64_t, int64_t>>(all.begin(), all.begin() + known)));
+    store.plan(study, "trial", cells);
+    EXPECT_EQ(trial_cells(study, store).size(), known) << "a round that has not ended says nothing";
+    run_trials(store, score);
+  }
+  EXPECT_EQ(trial_cells(study, store).size(), all.size());
+  const std::vector<Winner> chosen = winners(store, "s");
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(chosen[0].trial, 0);
+  EXPECT_NEAR(chosen[0].validation, 260.0 / 3, 1e-9);
+  EXPECT_EQ(chosen[0].trials, 4);
+}
+
+TEST(Tune, DrawsOfADatasetGetOneWinnerWhereTheyAreSearchedTogether) {
+  const std::string datasets = R"(name = "s"
+methods = ["erm"]
+[[dataset]]
+name = "sbm"
+label = "sbm/0"
+set.dataset.nodes = 60
+[[dataset]]
+name = "sbm"
+label = "sbm/1"
+set.dataset.nodes = 61
+[set]
+train.epochs = 2
+[tune]
+trials = 2
+space.method.lr = [0.1, 0.2]
+)";
+  // Apart, draw 0 prefers trial 0 and draw 1 trial 1; together trial 1 has the better mean.
+  const double scores[2][2] = {{60, 50}, {55, 70}};
+  for (const bool together : {false, true}) {
+    const test::TempFolder folder;
+    const StudySpec study =
+        parse_spec(datasets + (together ? "draws = \"together\"\n" : ""), "s.toml");
+    Store store(folder.file("r.db"), Open::create);
+    store.plan(study, "trial", trial_cells(study, store));
+    run_trials(store,
+               [&](const CellRow& cell) { return scores[cell.trial][cell.dataset == "sbm/1"]; });
+    const std::vector<Winner> chosen = winners(store, "s");
+    ASSERT_EQ(chosen.size(), 2u);
+    EXPECT_EQ(chosen[0].dataset, "sbm/0");
+    EXPECT_EQ(chosen[0].trial, together ? 1 : 0);
+    EXPECT_EQ(chosen[1].trial, 1);
+    EXPECT_EQ(chosen[1].validation, together ? 62.5 : 70);
+    EXPECT_EQ(final_cells(study, chosen).size(), 2u);
+  }
+}
+
+TEST(Tune, AMisspeltWordForDrawsIsAnError) {
+  EXPECT_THAT(
+      error_of(ErrorKind::config, [] { spec("[tune]\ntrials = 2\ndraws = \"togther\"\n"); }),
+      HasSubstr("did you mean 'together'"));
+  EXPECT_THAT(error_of(ErrorKind::config, [] { spec("[tune]\ntrials = 2\nhalving = 1\n"); }),
+              HasSubstr("halving"));
+}
+
 TEST(Tune, TrialsHoldNoTestScoresAndTheWinnerIsScoredOnFreshSeeds) {
   const test::TempFolder folder;
   setenv("GRM_CACHE", folder.file("cache").c_str(), 1);
