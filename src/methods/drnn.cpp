@@ -74,6 +74,7 @@ struct DrnnOptions : MethodOptions {
     return backbone_savings(backbone, domains.savings());
   }
   bool takes_batches() const { return nn::hops(backbone).has_value(); }
+  bool reads_parts() const { return takes_batches() && domains.domains == DomainSource::natural; }
 };
 
 class Drnn final : public BackboneMethod {

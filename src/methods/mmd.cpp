@@ -142,6 +142,7 @@ struct MmdOptions : MethodOptions {
     return backbone_savings(backbone, domains.savings());
   }
   bool takes_batches() const { return nn::hops(backbone).has_value(); }
+  bool reads_parts() const { return takes_batches() && domains.domains == DomainSource::natural; }
 };
 
 class Mmd final : public BackboneMethod {
