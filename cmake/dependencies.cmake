@@ -91,6 +91,13 @@ else()
   message(STATUS "Gloo of libtorch was not found: training runs in one process")
 endif()
 
+# For cutting graphs into parts; without it they are cut by hash.
+find_path(METIS_INCLUDE metis.h)
+find_library(METIS_LIBRARY metis)
+if(NOT METIS_INCLUDE OR NOT METIS_LIBRARY)
+  message(STATUS "METIS was not found: 'grm data partition' cuts by hash only")
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env

@@ -33,8 +33,8 @@ for name in pytest scipy networkx pandas sklearn matplotlib nbclient ipykernel b
   python_tests+=("module|$name|python3-$name|python3-$name|")
 done
 python_tests+=('module|ensurepip|python3-venv|python3|')
-# Training on several processes, and results in PostgreSQL: a program without them says what it lacks.
-processes=('header|gloo/config.h|libgloo-dev|gloo-devel|' 'header|postgresql/libpq-fe.h|libpq-dev|libpq-devel|libpq')
+# Training on several processes, graphs in parts, and results in PostgreSQL: a program without them says what it lacks.
+processes=('header|gloo/config.h|libgloo-dev|gloo-devel|' 'header|metis.h|libmetis-dev|metis-devel|metis' 'header|postgresql/libpq-fe.h|libpq-dev|libpq-devel|libpq')
 case "${1:-}" in
   '') ;;
   python) needed+=("${python[@]}") ;;

@@ -186,12 +186,13 @@ void print_peers(const BenchReport& r, const ordered_json& peers) {
 }
 
 int bench(const RunFlags& flags, int64_t epochs, bool evaluates, bool peers, const Common& common,
-          const Processes& processes) {
+          const Processes& processes, const ProcessFlags& process_flags) {
   watch_interrupt("\ngrm: stopping after this epoch\n");
   RunConfig config = make_config(flags, flags.method, common.device);
-  choose_shards(config, processes);
   common.use_device(config.train.device);
-  const Task task = load_within_memory(config.dataset, common.data_context());
+  const Task task =
+      load_within_memory(config.dataset, processes.data_context(common, process_flags));
+  choose_shards(config, task, processes);
   BenchOptions options;
   options.epochs = epochs;
   options.evaluate = evaluates;
@@ -249,9 +250,18 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
       "  grm bench --method erm --set method.backbone=sage --threads 1\n"
       "  grm bench --dataset twitch --method erm --peers  (beside PyTorch Geometric)\n"
       "  grm bench --dataset spmotif --method erm --processes 2  (share of communication)");
+<<<<<<< HEAD
   set_call(*verb, action, [=, &common] {
     Processes together(*processes, common);
     return together.run([&] { return bench(*flags, *epochs, !*skip, *peers, common, together); });
+=======
+  verb->callback([=, &common, &action] {
+    action = [=, &common] {
+      Processes together(*processes, common);
+      return together.run(
+          [&] { return bench(*flags, *epochs, !*skip, *peers, common, together, *processes); });
+    };
+>>>>>>> 1e36d8e0509d60b7ce3167ccab3f689e9e8de523
   });
 }
 

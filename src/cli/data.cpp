@@ -10,6 +10,8 @@
 #include "core/json.h"
 #include "core/text.h"
 #include "data/describe.h"
+#include "data/mapped/parts_head.h"
+#include "data/mapped/read.h"
 #include "grm/core/error.h"
 #include "grm/data/own_data.h"
 
@@ -197,11 +199,27 @@ int describe_task(const DataFlags& flags, const Common& common) {
   return 0;
 }
 
+// All arrays of the parts were read.
+int report_parts(const std::string& path, const Common& common) {
+  const mapped::PartsHead head = mapped::read_parts_head(mapped::folder_of(path));
+  if (common.json) {
+    print_json({{"dataset", head.whole.name},
+                {"ok", true},
+                {"parts", head.parts},
+                {"hashes", {{mapped::kHeadFile, head.whole_hash}}}});
+  } else {
+    fmt::print("{}  {} of the folder that was cut\n{}: ok, {} parts\n", head.whole_hash,
+               mapped::kHeadFile, terminal_text(head.whole.name), head.parts);
+  }
+  return 0;
+}
+
 int check(const DataFlags& flags, const Common& common) {
   std::vector<Problem> warnings;
   if (is_own_data(flags.name)) {
     if (const int code = report_problems(flags, common, warnings); code != 0) return code;
   }
+  if (mapped::in_parts(flags.name)) return report_parts(flags.name, common);
   const Task task = load_task(flags, common);  // whatever is wrong with it is thrown with its place
   if (common.json) {
     print_json({{"dataset", task.name},
@@ -254,6 +272,7 @@ void add_data(CLI::App& app, Common& common, Action& action) {
   add_data_init(*verb, common, action);
   add_data_shift(*verb, common, action);
   add_data_convert(*verb, common, action);
+  add_data_parts(*verb, common, action);
   verb->footer(
       "Examples:\n"
       "  grm data list --data-root DIR\n"
@@ -262,7 +281,8 @@ void add_data(CLI::App& app, Common& common, Action& action) {
       "  grm data init my-data                      a commented dataset.toml for own data\n"
       "  grm data check ./my-data                   every problem, with its place and its fix\n"
       "  grm data shift sbm\n"
-      "  grm data convert sbm --out my-data");
+      "  grm data convert sbm --out my-data\n"
+      "  grm data partition large --parts 4 --out parts");
 }
 
 }  // namespace grm::cli

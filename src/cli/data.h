@@ -31,5 +31,6 @@ void print_problems(const std::vector<Problem>& problems, const std::string& bef
 void add_data_init(CLI::App& data, Common& common, Action& action);
 void add_data_shift(CLI::App& data, Common& common, Action& action);
 void add_data_convert(CLI::App& data, Common& common, Action& action);
+void add_data_parts(CLI::App& data, Common& common, Action& action);
 
 }  // namespace grm::cli

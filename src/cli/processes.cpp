@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "grm/core/log.h"
 #include "grm/core/threads.h"
 #include "train/same_run.h"
+#include "train/sampling.h"
 #include "train/trainer.h"
 
 namespace grm::cli {
@@ -55,6 +57,34 @@ dist::Launch launch_for(int64_t processes) {
 
 }  // namespace
 
+// While the members of a group meet, nobody but their parent sees one of them die.
+class Processes::EarlyEnds {
+ public:
+  EarlyEnds(const std::vector<std::unique_ptr<ChildProcess>>& children,
+            const std::function<void(const std::string& why)>& on_lost)
+      : look_([&children, on_lost, this] {
+          while (!met_) {
+            for (size_t k = 0; k < children.size(); ++k) {
+              children[k]->read_output();
+              const std::optional<std::string> end = children[k]->ended();
+              if (!end || met_) continue;
+              on_lost(fmt::format("rank {} has ended before all processes had come{}{}", k + 1,
+                                  end->empty() ? "" : ": ", *end));
+              return;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          }
+        }) {}
+  ~EarlyEnds() {
+    met_ = true;
+    look_.join();
+  }
+
+ private:
+  std::atomic<bool> met_{false};
+  std::thread look_;
+};
+
 void add_process_flags(CLI::App& verb, ProcessFlags& flags) {
   verb.add_option("--processes", flags.processes,
                   "processes of this machine that work together (default: those that torchrun, "
@@ -64,6 +94,17 @@ void add_process_flags(CLI::App& verb, ProcessFlags& flags) {
                   "seconds without a sign of life after which a process counts as hung")
       ->capture_default_str()
       ->check(number_above(0, 1e6));
+  verb.add_option("--row-cache", flags.row_cache,
+                  "MiB for rows of other processes, of each graph in parts; 0: none are kept")
+      ->capture_default_str()
+      ->check(whole_number(0, 1 << 24));
+}
+
+DataContext Processes::data_context(const Common& common, const ProcessFlags& flags) const {
+  DataContext context = common.data_context();
+  context.processes = group_;
+  context.row_cache_mib = flags.row_cache;
+  return context;
 }
 
 Processes::Processes(const ProcessFlags& flags, const Common& common, const std::string& advice)
@@ -81,8 +122,15 @@ Processes::Processes(const ProcessFlags& flags, const Common& common, const std:
   options.on_lost = [json = common.json, advice](const std::string& why) {
     end_process(why + advice, "device", json, kLost);
   };
-  if (launch.port == 0) options.on_listen = [this](int port) { start_others(port); };
+  std::unique_ptr<EarlyEnds> early;
+  if (launch.port == 0) {
+    options.on_listen = [&](int port) {
+      start_others(port);
+      early = std::make_unique<EarlyEnds>(children_, options.on_lost);
+    };
+  }
   group_ = dist::join(launch, options);
+  early.reset();
   log_info("{} processes, {} thread{} each", launch.world, grm::threads(),
            grm::threads() == 1 ? "" : "s");
 }
@@ -130,16 +178,17 @@ void Processes::leave() {
   children_.clear();
 }
 
-void choose_shards(RunConfig& config, const Processes& processes) {
+void choose_shards(RunConfig& config, const Task& task, const Processes& processes) {
+  check_parts(config, task, processes.group());
   if (processes.world() == 1) return;
-  if (config.train.shards == 1 && config.method.recipe().undivided().empty()) {
+  if (config.train.shards == 1 && undivided(config).empty()) {
     config.set("train.shards", std::to_string(processes.world()));
     log_info(
         "train.shards = {}, one for each process; to go on with another number of processes, "
         "name it: --set train.shards={}",
         processes.world(), processes.world());
   }
-  check_sharding(config, processes.group());
+  check_sharding(config, processes.group(), &task);
 }
 
 Processes::~Processes() {

@@ -14,6 +14,7 @@ namespace grm::cli {
 struct ProcessFlags {
   int64_t processes = 0;  // to be started here; 0: what a launcher says
   double timeout = 60.0;
+  int64_t row_cache = 64;  // MiB
 };
 void add_process_flags(CLI::App& verb, ProcessFlags& flags);
 
@@ -31,12 +32,16 @@ class Processes {
   bool first() const { return group_->first(); }
   int world() const { return group_->world(); }
 
+  /// Where data is looked for; graphs in parts are held by these processes together.
+  DataContext data_context(const Common& common, const ProcessFlags& flags) const;
+
   /// Runs the command; if it fails here alone, the others are told why.
   int run(const std::function<int()>& command);
   /// All processes have come to an end in order.
   void leave();
 
  private:
+  class EarlyEnds;
   void start_others(int port);
 
   int64_t processes_;
@@ -46,6 +51,6 @@ class Processes {
 
 /// Several processes have nothing to share of a step that is not cut: train.shards becomes one for
 /// each. Error(config) where steps cannot be cut.
-void choose_shards(RunConfig& config, const Processes& processes);
+void choose_shards(RunConfig& config, const Task& task, const Processes& processes);
 
 }  // namespace grm::cli

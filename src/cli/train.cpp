@@ -237,11 +237,12 @@ int train(const TrainFlags& flags, const Common& common, const Processes& proces
     columns.push_back(std::move(column));
   }
   common.use_device(columns.front().config.train.device);
-  const Task task = load_within_memory(columns.front().config.dataset, common.data_context());
+  const Task task = load_within_memory(columns.front().config.dataset,
+                                       processes.data_context(common, flags.processes));
   for (const std::string& name : task.missing) log_warning("{} is missing: skipped", name);
   if (const std::string huge = huge_numbers(task); !huge.empty()) log_warning("{}", huge);
   for (TrainedColumn& column : columns) {
-    choose_shards(column.config, processes);
+    choose_shards(column.config, task, processes);
     show_memory(column, task, flags.verbose);
   }
   for (TrainedColumn& column : columns) {

@@ -75,7 +75,7 @@ void check_graph(const Graph& graph, int64_t width, const std::string& where) {
   if (!graph.x.sparse && !graph.x.dense.defined()) {
     fail(ErrorKind::data, "{}: its nodes have no features", where);
   }
-  if (graph.x.rows() != graph.nodes()) {
+  if (!graph.parted && graph.x.rows() != graph.nodes()) {
     fail(ErrorKind::data, "{}: {} rows of features for {} nodes", where, graph.x.rows(),
          graph.nodes());
   }

@@ -149,6 +149,13 @@ DatasetChoice::DatasetChoice(const DatasetChoice& other) : DatasetChoice(other.e
 Task DatasetChoice::load(const DataContext& context) const {
   Task task = dataset_->load(context);
   Treatment treat(dataset_->symmetrise, dataset_->centre);
+  if (task.training.front().graph.parted &&
+      (dataset_->symmetrise || dataset_->centre != Centring::none)) {
+    fail(ErrorKind::config,
+         "{} is in parts, so symmetrise and centre cannot be set any more; give them to 'grm data "
+         "convert --mapped', and cut what it writes",
+         task.name);
+  }
   for (std::vector<Domain>* domains : {&task.training, &task.validation, &task.test}) {
     for (Domain& domain : *domains) treat(domain);
   }

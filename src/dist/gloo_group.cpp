@@ -117,6 +117,13 @@ class GlooGroup final : public Group {
   }
 
  private:
+  void exchange_sizes(const torch::Tensor& out, const std::vector<int64_t>& sent,
+                      const torch::Tensor& in, const std::vector<int64_t>& came) override {
+    torch::Tensor from = out, into = in;
+    std::vector<int64_t> lengths_in = came, lengths_out = sent;
+    wait([&] { return process_group_->alltoall_base(into, from, lengths_in, lengths_out); });
+  }
+
   int next() const { return (rank() + 1) % world(); }
 
   Store keys(const Store& store) const {

@@ -20,6 +20,12 @@ class Alone final : public Group {
     };
     return std::make_unique<There>(rows);
   }
+
+ private:
+  void exchange_sizes(const torch::Tensor& out, const std::vector<int64_t>& /*sent*/,
+                      const torch::Tensor& in, const std::vector<int64_t>& /*came*/) override {
+    torch::Tensor(in).copy_(out);
+  }
 };
 
 }  // namespace
@@ -31,6 +37,33 @@ std::shared_ptr<Group> alone() {
 
 Group& group_or_alone(const std::shared_ptr<Group>& group) {
   return group ? *group : *alone();
+}
+
+std::vector<torch::Tensor> Group::exchange_lists(const std::vector<torch::Tensor>& to) {
+  ensure(static_cast<int>(to.size()) == world_, "exchange_lists: one list for each rank");
+  if (world_ == 1) return to;
+  // One number more than the list has, so that no message is empty.
+  std::vector<int64_t> sent;
+  for (const torch::Tensor& list : to) sent.push_back(list.numel() + 1);
+  const torch::Tensor sizes = exchange(torch::tensor(sent, torch::kInt64).unsqueeze(1))->wait();
+  const int64_t* size = sizes.data_ptr<int64_t>();
+  const std::vector<int64_t> came(size, size + world_);
+  const torch::Tensor end = torch::zeros({1}, to.front().options());
+  std::vector<torch::Tensor> pieces;
+  for (const torch::Tensor& list : to) {
+    pieces.push_back(list.reshape({-1}));
+    pieces.push_back(end);
+  }
+  const torch::Tensor out = torch::cat(pieces);
+  const torch::Tensor in = torch::empty({sizes.sum().item<int64_t>()}, out.options());
+  exchange_sizes(out, sent, in, came);
+  std::vector<torch::Tensor> lists;
+  int64_t at = 0;
+  for (const int64_t count : came) {
+    lists.push_back(in.narrow(0, at, count - 1));
+    at += count;
+  }
+  return lists;
 }
 
 std::string Group::text_of_first(const std::string& mine) {

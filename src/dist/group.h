@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dist/launch.h"
 
@@ -38,6 +39,10 @@ class Group {
   /// Row r goes to rank r. Returns at once; several may be on their way.   rows: [world, n]
   virtual std::unique_ptr<Exchange> exchange(const torch::Tensor& rows) = 0;
 
+  /// Lists of different lengths: to[r] goes to rank r, entry r of the answer came from there. The
+  /// numbers of all are of one type.
+  std::vector<torch::Tensor> exchange_lists(const std::vector<torch::Tensor>& to);
+
   /// Tells the others why this member ends, before it does.
   virtual void ends(const std::string& /*why*/) {}
 
@@ -46,6 +51,10 @@ class Group {
 
  protected:
   Group(int rank, int world) : rank_(rank), world_(world) {}
+  /// Of `out`, sent[r] numbers go to rank r, those of rank 0 first; of `in`, came[r] are from there.
+  /// All of them are 1 or more.
+  virtual void exchange_sizes(const torch::Tensor& out, const std::vector<int64_t>& sent,
+                              const torch::Tensor& in, const std::vector<int64_t>& came) = 0;
 
  private:
   int rank_, world_;

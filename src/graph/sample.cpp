@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "core/stages.h"
+#include "graph/draw_lists.h"
+#include "graph/parted.h"
 #include "grm/core/error.h"
-#include "grm/core/threads.h"
 
 namespace grm {
 namespace {
-
-constexpr int64_t kRowsAtOnce = 256;  // that one thread draws for
 
 /// The row of each node that is in the sample. Its size follows the sample, not the graph.
 class RowOf {
@@ -51,48 +50,6 @@ class RowOf {
   int64_t used_ = 0;
 };
 
-// The stored pairs into one node.
-struct NodeRow {
-  int64_t first = 0, count = 0;
-  int64_t loop = -1;  // which of them is its self-pair
-
-  NodeRow(const Csr& in, int64_t node) {
-    first = in.offset()[node];
-    count = in.offset()[node + 1] - first;
-    const int32_t *begin = in.index() + first, *end = begin + count;
-    const int32_t* at = std::lower_bound(begin, end, static_cast<int32_t>(node));
-    if (at != end && *at == node) loop = at - begin;
-  }
-  int64_t neighbours() const { return count - (loop >= 0 ? 1 : 0); }
-};
-
-// Edge ids of one node's pairs in the sample, ascending: `most` of its neighbours (0: all), by
-// Floyd's algorithm, and its self-pair.
-void draw_row(const NodeRow& row, int64_t most, Stream draws, std::vector<int64_t>& edges) {
-  const size_t before = edges.size();
-  if (most == 0 || row.neighbours() <= most) {
-    for (int64_t k = 0; k < row.count; ++k) edges.push_back(row.first + k);
-    return;
-  }
-  std::vector<int64_t> picks;  // ascending; without the self-pair
-  for (int64_t k = row.neighbours() - most; k < row.neighbours(); ++k) {
-    auto pick = static_cast<int64_t>(draws.below(static_cast<uint64_t>(k) + 1));
-    auto at = std::lower_bound(picks.begin(), picks.end(), pick);
-    if (at != picks.end() && *at == pick) {
-      pick = k;
-      at = picks.end();
-    }
-    picks.insert(at, pick);
-  }
-  for (const int64_t pick : picks) {
-    edges.push_back(row.first + (row.loop >= 0 && pick >= row.loop ? pick + 1 : pick));
-  }
-  if (row.loop < 0) return;
-  const int64_t loop = row.first + row.loop;
-  edges.insert(std::lower_bound(edges.begin() + static_cast<int64_t>(before), edges.end(), loop),
-               loop);
-}
-
 template <class T>
 torch::Tensor tensor_of(const std::vector<T>& v, torch::Dtype type) {
   torch::Tensor t = torch::empty({static_cast<int64_t>(v.size())}, type);
@@ -103,6 +60,7 @@ torch::Tensor tensor_of(const std::vector<T>& v, torch::Dtype type) {
 class Sampler {
  public:
   Sampler(const Graph& graph, const torch::Tensor& targets) : graph_(graph), in_(graph.edges->in) {
+    if (graph.edge_weights.defined() && !graph.parted) weights_ = graph.edge_weights.contiguous();
     ensure(!graph.sample && graph.level() == Level::node, "sample_graph: not a graph of nodes");
     const int64_t* target = targets.data_ptr<int64_t>();
     for (int64_t k = 0; k < targets.numel(); ++k) {
@@ -115,23 +73,11 @@ class Sampler {
     ends_.push_back(rows());
   }
 
-  void hop(int64_t most, Stream draws) {
+  void hop(int64_t most, const Stream& draws) {
     const int64_t begin = ends_.size() > 1 ? ends_[ends_.size() - 2] : 0, end = ends_.back();
-    const int64_t chunks = (end - begin + kRowsAtOnce - 1) / kRowsAtOnce;
-    std::vector<std::vector<int64_t>> drawn(chunks), drawn_ends(chunks);
-    parallel_chunks(end - begin, kRowsAtOnce, [&](int64_t from, int64_t to) {
-      const int64_t chunk = from / kRowsAtOnce;
-      for (int64_t k = begin + from; k < begin + to; ++k) {
-        const uint64_t key = mix64(draws.key(), static_cast<uint64_t>(nodes_[k]));
-        draw_row(NodeRow(in_, nodes_[k]), most, Stream(key), drawn[chunk]);
-        drawn_ends[chunk].push_back(static_cast<int64_t>(drawn[chunk].size()));
-      }
-    });
-    for (int64_t k = begin; k < end; ++k) {
-      const int64_t chunk = (k - begin) / kRowsAtOnce, place = (k - begin) % kRowsAtOnce;
-      const int64_t first = place == 0 ? 0 : drawn_ends[chunk][place - 1];
-      add_row(nodes_[k], drawn[chunk].data() + first, drawn_ends[chunk][place] - first);
-    }
+    const DrawnLists lists = draw({nodes_.begin() + begin, nodes_.begin() + end}, most, draws);
+    for (int64_t k = begin; k < end; ++k) add_row(nodes_[k], lists, k - begin);
+    degrees_.insert(degrees_.end(), lists.degrees.begin(), lists.degrees.end());
     ends_.push_back(rows());
   }
 
@@ -141,8 +87,11 @@ class Sampler {
     const torch::Tensor ids = tensor_of(edges_, torch::kInt64);
     Graph& g = result.graph;
     g.name = graph_.name;
-    if (graph_.edge_weights.defined()) g.edge_weights = graph_.edge_weights.index_select(0, ids);
-    if (graph_.edge_x.width() > 0) g.edge_x = pick_rows(graph_.edge_x, ids);
+    // Nodes that no layer computes were not drawn for.
+    const auto known = static_cast<std::ptrdiff_t>(degrees_.size());
+    const DrawnLists rest = draw({nodes_.begin() + known, nodes_.end()}, kDrawNone, Stream(0));
+    degrees_.insert(degrees_.end(), rest.degrees.begin(), rest.degrees.end());
+    take_edge_data(g, ids);
     auto sample = std::make_shared<GraphSample>();
     const torch::Tensor offsets = tensor_of(offsets_, torch::kInt64);
     const torch::Tensor sources = tensor_of(sources_, torch::kInt32);
@@ -155,7 +104,7 @@ class Sampler {
       sample->layers.push_back(with_transpose(std::move(in)));
     }
     if (thinned_) sample->stands_for = tensor_of(stands_for_, torch::kFloat32);
-    sample->degrees = degrees();
+    sample->degrees = tensor_of(degrees_, torch::kFloat32);
     g.edges = sample->layers.empty() ? without_edges() : sample->layers.front();
     g.sample = std::move(sample);
     return result;
@@ -174,39 +123,50 @@ class Sampler {
     return row;
   }
 
-  void add_row(int64_t node, const int64_t* edge, int64_t count) {
-    const NodeRow row(in_, node);
-    const float share = count < row.count ? static_cast<float>(row.neighbours()) /
-                                                static_cast<float>(count - (row.loop >= 0 ? 1 : 0))
-                                          : 1.0F;
-    thinned_ = thinned_ || count < row.count;
+  DrawnLists draw(const std::vector<int64_t>& nodes, int64_t most, const Stream& draws) const {
+    if (graph_.parted) return graph_.parted->draw(nodes, most, draws);
+    const float* weight = weights_.defined() ? weights_.data_ptr<float>() : nullptr;
+    const auto list_of = [&](int64_t node) { return StoredList{&in_, weight, node}; };
+    return draw_lists(nodes, list_of, most, draws);
+  }
+
+  // Row `k` of the lists is that of the node.
+  void add_row(int64_t node, const DrawnLists& lists, int64_t k) {
+    const int64_t first = k == 0 ? 0 : lists.ends[k - 1], count = lists.ends[k] - first;
+    const int64_t loop = lists.loops[k];
+    const float share = count < lists.stored[k] ? static_cast<float>(lists.stored[k] - loop) /
+                                                      static_cast<float>(count - loop)
+                                                : 1.0F;
+    thinned_ = thinned_ || count < lists.stored[k];
     order_.clear();
-    for (int64_t k = 0; k < count; ++k) order_.emplace_back(row_of(in_.index()[edge[k]]), edge[k]);
+    for (int64_t e = first; e < lists.ends[k]; ++e)
+      order_.emplace_back(row_of(lists.sources[e]), e);
     std::sort(order_.begin(), order_.end());
-    for (const auto& [source, id] : order_) {
+    const auto width = static_cast<int64_t>(
+        lists.sources.empty() ? 0 : lists.edge_data.size() / lists.sources.size());
+    for (const auto& [source, e] : order_) {
       sources_.push_back(source);
-      edges_.push_back(id);
-      stands_for_.push_back(id - row.first == row.loop ? 1.0F : share);
+      edges_.push_back(lists.edges[e]);
+      stands_for_.push_back(lists.sources[e] == node ? 1.0F : share);
+      const float* data = lists.edge_data.data() + e * width;
+      edge_data_.insert(edge_data_.end(), data, data + width);
     }
     offsets_.push_back(static_cast<int64_t>(sources_.size()));
   }
 
-  torch::Tensor degrees() const {
-    torch::Tensor result = torch::empty({rows()}, torch::kFloat32);
-    float* out = result.data_ptr<float>();
-    const torch::Tensor weights =
-        graph_.edge_weights.defined() ? graph_.edge_weights.contiguous() : torch::Tensor();
-    const float* weight = weights.defined() ? weights.data_ptr<float>() : nullptr;
-    parallel_chunks(rows(), kRowsAtOnce, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) {
-        const NodeRow row(in_, nodes_[k]);
-        double sum = row.loop < 0 ? 1.0 : 0.0;
-        if (!weight) sum += static_cast<double>(row.count);
-        for (int64_t e = 0; weight && e < row.count; ++e) sum += weight[row.first + e];
-        out[k] = static_cast<float>(sum);
-      }
-    });
-    return result;
+  // Weights and features of the edges `ids` of the larger graph, or those that came with them.
+  void take_edge_data(Graph& g, const torch::Tensor& ids) const {
+    const bool weighted = graph_.edge_weights.defined();
+    const int64_t width = graph_.edge_x.width();
+    if (!graph_.parted) {
+      if (weighted) g.edge_weights = graph_.edge_weights.index_select(0, ids);
+      if (width > 0) g.edge_x = pick_rows(graph_.edge_x, ids);
+      return;
+    }
+    const torch::Tensor all =
+        tensor_of(edge_data_, torch::kFloat32).view({ids.numel(), width + (weighted ? 1 : 0)});
+    if (weighted) g.edge_weights = all.select(1, 0).contiguous();
+    if (width > 0) g.edge_x.dense = all.narrow(1, weighted ? 1 : 0, width).contiguous();
   }
 
   AdjacencyPtr without_edges() const {
@@ -223,7 +183,8 @@ class Sampler {
   std::vector<int64_t> nodes_, ends_;  // ends_: rows up to each hop
   std::vector<int64_t> offsets_ = {0}, edges_;
   std::vector<int32_t> sources_;
-  std::vector<float> stands_for_;
+  std::vector<float> stands_for_, degrees_, edge_data_;
+  torch::Tensor weights_;  // of a graph in one piece
   std::vector<std::pair<int32_t, int64_t>> order_;
   bool thinned_ = false;
 };
@@ -244,7 +205,8 @@ SampledGraph sample_graph(const Graph& graph, const torch::Tensor& targets,
                           const std::vector<int64_t>& fanout, const Stream& draws) {
   SampledGraph drawn = sample_edges(graph, targets, fanout, draws);
   const Stage stage("batch");
-  drawn.graph.x = pick_rows(graph.x, drawn.nodes);
+  drawn.graph.x =
+      graph.parted ? graph.parted->features(drawn.nodes) : pick_rows(graph.x, drawn.nodes);
   return drawn;
 }
 

@@ -2,12 +2,14 @@
 
 #include <torch/types.h>
 
+#include "graph/parted.h"
+
 namespace grm {
 
 GraphShape shape_of(const Graph& graph) {
   GraphShape shape;
   shape.nodes = static_cast<double>(graph.nodes());
-  shape.edges = static_cast<double>(graph.edges->nnz());
+  shape.edges = static_cast<double>(graph.parted ? graph.parted->edges() : graph.edges->nnz());
   shape.features = static_cast<double>(graph.x.width());
   shape.items = static_cast<double>(graph.items());
   const Features& e = graph.edge_x;

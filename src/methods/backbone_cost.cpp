@@ -12,6 +12,22 @@ struct SampleSize {
   double targets = 0, computed = 0, rows = 0, edges = 0;  // computed: by the first layer
 };
 
+// Of a graph in parts, without asking other processes: as if all nodes had the mean degree, and no two
+// a neighbour in common.
+SampleSize by_mean_degree(const DomainShape& g, double targets,
+                          const std::vector<int64_t>& fanout) {
+  const double degree = g.nodes > 0 ? g.edges / g.nodes : 0;
+  SampleSize size{targets, targets, targets, 0};
+  double edge_of_sample = targets;
+  for (const int64_t most : fanout) {
+    edge_of_sample *= most > 0 ? std::min(static_cast<double>(most), degree) : degree;
+    size.computed = size.rows;
+    size.rows = std::min(g.nodes, size.rows + edge_of_sample);
+    size.edges = std::min(g.edges, size.edges + edge_of_sample);
+  }
+  return size;
+}
+
 SampleSize sample_size(const RunShape& run, const DomainShape& g, int64_t hops) {
   const std::vector<int64_t>& given = run.sampling.fanout;
   const std::vector<int64_t> fanout =
@@ -22,6 +38,9 @@ SampleSize sample_size(const RunShape& run, const DomainShape& g, int64_t hops) 
     // The targets of a step lie anywhere; a part of them tells the size of all.
     constexpr int64_t kLooked = 256;
     const int64_t all = g.counted.numel(), targets = std::min(run.sampling.batch, all);
+    if (!g.edges_of->in.offsets.defined()) {
+      return by_mean_degree(g, static_cast<double>(targets), fanout);
+    }
     const int64_t looked = std::min(targets, kLooked);
     Graph graph;
     graph.edges = g.edges_of;

@@ -80,7 +80,7 @@ BackboneMethod::BackboneMethod(const nn::BackboneOptions& backbone,
       optimiser_(set_, optimiser.lr, optimiser.weight_decay, optimiser.decoupled()),
       recordable_(set_.device().is_cuda() && backbone.backbone != nn::BackboneKind::own &&
                   !view.sampling.on()),
-      steps_(set_.device(), recordable_),
+      steps_(set_, view.sharding, recordable_),
       batches_(view.sampling, rng, nn::hops(backbone)),
       hops_(nn::hops(backbone)) {
   const nn::BackboneKind kind = backbone.backbone;
@@ -138,7 +138,8 @@ nn::BackboneOutput BackboneMethod::forward(nn::Pass& pass, const Domain& domain,
 
 torch::Tensor BackboneMethod::logits(const Graph& graph, const torch::Tensor& nodes) {
   const nn::Evaluating evaluating;
-  if (hops_ && (batches_.on() || needs_layer_wise(graph)) && !nn::InputGradient::wanted()) {
+  if (hops_ && (batches_.on() || graph.parted || needs_layer_wise(graph)) &&
+      !nn::InputGradient::wanted()) {
     return layer_wise(graph, nodes, *hops_, [&](int64_t l, const Graph& part) {
       return backbone_->layer(l, nn::input_of(part));
     });

@@ -6,6 +6,7 @@
 // step per training graph; `per_domain_accumulate` also repeats that protocol's accident of zeroing
 // the gradient only once per epoch, so that later graphs step along the sum of gradients. With
 // train.batch, the same steps are taken on samples of the graphs, as many as visit every target.
+#include <fmt/format.h>
 #include <torch/types.h>
 
 #include "core/stages.h"
@@ -34,7 +35,16 @@ struct ErmOptions : MethodOptions {
   }
   std::optional<WorkCount> work(const RunShape& run) const { return backbone_work(backbone, run); }
   std::vector<Saving> savings(const RunShape& /*run*/) const { return backbone_savings(backbone); }
+  std::string undivided() const {
+    return update == DomainUpdate::mean
+               ? "without train.batch it takes its steps on whole training domains, so there is no "
+                 "batch to cut"
+               : fmt::format("with method.update = {} it takes a step on each training domain",
+                             to_string(update));
+  }
   bool takes_batches() const { return nn::hops(backbone).has_value(); }
+  bool cuts_samples() const { return takes_batches() && update == DomainUpdate::mean; }
+  bool reads_parts() const { return takes_batches(); }
 };
 
 class Erm final : public BackboneMethod {
@@ -45,8 +55,9 @@ class Erm final : public BackboneMethod {
   std::vector<LossTerm> train_epoch(int64_t epoch) override {
     const int64_t steps = batches_.steps(view_.training);
     for (int64_t at = 0; at < steps; ++at) {
-      const std::vector<Domain> domains = batches_.draw(view_.training, {epoch, at});
-      steps_.run({epoch, at}, [&](nn::Step& step) { train_step(step, domains); });
+      steps_.run({epoch, at}, [&](nn::Step& step) {
+        train_step(step, batches_.draw(view_.training, step.when()));
+      });
     }
     const double share = 1.0 / static_cast<double>(view_.training.size());
     const std::vector<double> losses = mean_over_steps(steps_.read());
@@ -60,16 +71,25 @@ class Erm final : public BackboneMethod {
     const bool per_domain = options_.update != DomainUpdate::mean;
     const double share = 1.0 / static_cast<double>(view_.training.size());
     std::vector<torch::Tensor> losses;
+    double held = 0.0;  // of the step's targets
     optimiser_.zero_grad();
     for (size_t d = 0; d < domains.size(); ++d) {
       const Domain& domain = domains[d];
       if (options_.update == DomainUpdate::per_domain) optimiser_.zero_grad();
-      const torch::Tensor loss = loss_of(domain, forward(step, domain, d).logits);
+      const double part = batches_.share(view_.training, d, step.when());
+      held += part * share;
+      if (part == 0.0) {  // a shard without targets of this domain
+        losses.push_back(torch::zeros({}, torch::kFloat32));
+        continue;
+      }
+      torch::Tensor loss = loss_of(domain, forward(step, domain, d).logits);
+      if (part < 1.0) loss = loss * part;
       const Stage stage("backward");
       (per_domain ? loss : loss * share).backward();
       if (per_domain) step.take(optimiser_);
       losses.push_back(loss.detach());
     }
+    step.counts(held);
     if (!per_domain) step.take(optimiser_);
     step.report(losses);
   }

@@ -55,31 +55,36 @@ class NodeList {
   torch::Tensor ids_;
 };
 
-// Ends of the chunks of a list.
 std::vector<int64_t> chunks_of(const Graph& graph, const torch::Tensor& ids, int64_t most) {
   const int64_t* offset = graph.edges->in.offset();
   const int64_t* id = ids.data_ptr<int64_t>();
-  std::vector<int64_t> ends;
-  int64_t rows = 0, edges = 0;
-  for (int64_t k = 0; k < ids.numel(); ++k) {
-    const int64_t degree = offset[id[k] + 1] - offset[id[k]];
-    if (rows > 0 && (rows == most || edges + degree > kEdges)) {
-      ends.push_back(k);
-      rows = edges = 0;
-    }
-    ++rows;
-    edges += degree;
-  }
-  ends.push_back(ids.numel());
-  return ends;
+  ChunkEnds ends(most, kEdges);
+  for (int64_t k = 0; k < ids.numel(); ++k) ends.add(offset[id[k] + 1] - offset[id[k]]);
+  return ends.finish();
 }
 
 }  // namespace
+
+void ChunkEnds::add(int64_t degree) {
+  if (rows_ > 0 && (rows_ == most_rows_ || edges_ + degree > most_edges_)) {
+    ends_.push_back(all_);
+    rows_ = edges_ = 0;
+  }
+  ++rows_;
+  ++all_;
+  edges_ += degree;
+}
+
+std::vector<int64_t> ChunkEnds::finish() {
+  ends_.push_back(all_);
+  return ends_;
+}
 
 torch::Tensor layer_wise(const Graph& graph, const torch::Tensor& nodes, int64_t hops,
                          const std::function<torch::Tensor(int64_t layer, const Graph& part)>& run,
                          int64_t chunk_rows) {
   const at::NoGradGuard no_grad;
+  if (graph.parted) return layer_wise_parted(graph, nodes, hops, run, chunk_rows, kEdges);
   std::vector<NodeList> needed = {NodeList(graph, nodes)};  // by layer, the last first
   for (int64_t l = 1; l < hops; ++l) needed.push_back(needed.back().with_neighbours(graph));
   const std::vector<int64_t> fanout(hops > 0 ? 1 : 0, 0);  // all neighbours

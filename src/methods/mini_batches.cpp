@@ -37,22 +37,31 @@ int64_t MiniBatches::steps(const std::vector<Domain>& domains) const {
   return (largest + sampling_.batch - 1) / sampling_.batch;
 }
 
+torch::Tensor MiniBatches::places(const std::vector<Domain>& domains, size_t place,
+                                  const nn::When& when) const {
+  const int64_t steps = this->steps(domains), n = domains[place].labels.loss.numel();
+  // Shares differ by one at most; a domain with fewer targets than steps shows some again.
+  int64_t begin = n * when.step / steps, end = n * (when.step + 1) / steps;
+  if (begin == end) begin = when.step % n, end = begin + 1;
+  return torch::arange(begin, end, torch::kInt64);
+}
+
+double MiniBatches::share(const std::vector<Domain>& domains, size_t place,
+                          const nn::When& when) const {
+  return on() ? when.share_of(places(domains, place, when)) : 1.0;
+}
+
 std::vector<Domain> MiniBatches::draw(const std::vector<Domain>& domains,
                                       const nn::When& when) const {
   if (!on()) return domains;
-  const int64_t steps = this->steps(domains);
   std::vector<Domain> drawn;
   for (size_t d = 0; d < domains.size(); ++d) {
     const torch::Tensor& all = domains[d].labels.loss;
-    const int64_t n = all.numel();
-    // Shares differ by one at most; a domain with fewer targets than steps shows some again.
-    int64_t begin = n * when.step / steps, end = n * (when.step + 1) / steps;
-    if (begin == end) begin = when.step % n, end = begin + 1;
-    torch::Tensor places = torch::arange(begin, end, torch::kInt64);
-    if (steps > 1) {
+    const torch::Tensor places = when.part_of(this->places(domains, d, when)).contiguous();
+    if (steps(domains) > 1) {
       const uint64_t key = rng_.stream("batches", when.epoch, d).key();
       int64_t* place = places.data_ptr<int64_t>();
-      for (int64_t k = 0; k < places.numel(); ++k) place[k] = permuted(key, place[k], n);
+      for (int64_t k = 0; k < places.numel(); ++k) place[k] = permuted(key, place[k], all.numel());
     }
     drawn.push_back(around(domains[d], all.index_select(0, places), when, d));
   }

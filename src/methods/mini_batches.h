@@ -22,21 +22,28 @@ class MiniBatches {
   /// Steps of an epoch that visits every target of the largest domain once; 1 on whole graphs.
   int64_t steps(const std::vector<Domain>& domains) const;
   /// The domains of a step: those given, or a sample of each around its share of the targets, whose
-  /// order is new in every epoch.
+  /// order is new in every epoch. Of a shard: around the shard's part of these targets, which may be
+  /// empty.
   std::vector<Domain> draw(const std::vector<Domain>& domains, const nn::When& when) const;
+  /// The share of domain number `place` that the shard has of the step's targets.
+  double share(const std::vector<Domain>& domains, size_t place, const nn::When& when) const;
   /// A sample around given items (int64) of domain number `place`; their loss counts.
   Domain around(const Domain& domain, const torch::Tensor& targets, const nn::When& when,
                 uint64_t place) const;
 
  private:
+  // The places, among the domain's targets in the epoch's order, of those of the step.
+  torch::Tensor places(const std::vector<Domain>& domains, size_t place,
+                       const nn::When& when) const;
+
   Sampling sampling_;
   Rng rng_;
   std::vector<int64_t> fanout_;  // one number for each hop
 };
 
-/// The names of streams have two numbers: what differs by step and by place, as one.
+/// The names of streams have two numbers: what differs by step, by shard and by place, as one.
 inline uint64_t place_in_step(const nn::When& when, uint64_t place) {
-  return (static_cast<uint64_t>(when.step) << 32) + place;
+  return (when.place() << 32) + place;
 }
 
 /// Number `index` of a random order of 0 .. n-1. Nothing of the size of n is kept.

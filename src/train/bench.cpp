@@ -54,7 +54,8 @@ class Bench {
         device_(compute_device()),
         group_(dist::group_or_alone(options.group)),
         run_(task, config.train.epochs, sampling_of(config)) {
-    check_sharding(config, options.group);
+    check_parts(config, task, options.group);
+    check_sharding(config, options.group, &task);
     const MemoryEstimate estimate = check_memory(config, task, device_);
     report_.memory = estimate.parts;
     report_.estimated_mib = (device_.is_cuda() ? estimate.device() : estimate.host()) / cost::kMiB;

@@ -74,7 +74,7 @@ void write_layer(Text& text, GraphLayerKind kind, const std::string& name) {
                 fmt::format(" + torch.mm(h, self.{0}_root) + self.{0}_bias)", name));
       return;
     case GraphLayerKind::own:
-      text.refuse("a network of its caller is not in the model's file");
+      text.refuse("its layers are a network of your own");
   }
 }
 

@@ -75,6 +75,9 @@ void write_grm(Text& text) {
   if (is(text, "encoder", EncoderKind::own, EncoderKind::gcn2)) {
     text.refuse("its encoder is a network of your own");
   }
+  if (is(text, "classifier", ClassifierKind::own, ClassifierKind::gcn)) {
+    text.refuse("its classifier is a network of your own");
+  }
   if (!text.graphs() && is(text, "scope", Scope::ego, Scope::ego)) {
     text.refuse("method.scope = ego draws the ego-net of each node; scope = whole can be");
   }

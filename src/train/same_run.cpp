@@ -30,11 +30,19 @@ int64_t fingerprint(const nn::ParameterSet& model) {
 
 }  // namespace
 
-void check_sharding(const RunConfig& config, const std::shared_ptr<dist::Group>& group) {
+std::string undivided(const RunConfig& config) {
+  const MethodRecipe& method = config.method.recipe();
+  return config.train.batch > 0 && method.cuts_samples() ? "" : method.undivided();
+}
+
+void check_sharding(const RunConfig& config, const std::shared_ptr<dist::Group>& group,
+                    const Task* task) {
   const int world = dist::group_or_alone(group).world();
   const int64_t shards = config.train.shards;
   if (shards == 1 && world == 1) return;
-  const std::string why = config.method.recipe().undivided();
+  const std::string why = undivided(config);
+  // Each process takes the whole step, and all of them hold the graph together.
+  if (!why.empty() && shards == 1 && task && task->training.front().graph.parted) return;
   if (!why.empty() && world > 1) {
     fail(ErrorKind::config,
          "{} gains nothing from {} processes: {}; start it as one process, with more threads",

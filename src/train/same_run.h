@@ -8,8 +8,13 @@
 // What the processes of a run make sure of, so that they do the same.
 namespace grm {
 
-/// Error(config) for a method whose steps cannot be cut, or shards that the processes cannot share.
-void check_sharding(const RunConfig& config, const std::shared_ptr<dist::Group>& group);
+/// Why the steps of a run cannot be cut into shards, as the end of a sentence; empty where they can.
+std::string undivided(const RunConfig& config);
+
+/// Error(config) for a method whose steps cannot be cut, or shards that the processes cannot share. A
+/// task in parts gives several processes a reason to take whole steps.
+void check_sharding(const RunConfig& config, const std::shared_ptr<dist::Group>& group,
+                    const Task* task = nullptr);
 
 /// Error(config) on every process whose data, or whatever bits depend on (threads, BLAS, CPU), differ
 /// from those of rank 0; Error(io) where some find a checkpoint and others do not.

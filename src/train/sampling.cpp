@@ -1,6 +1,9 @@
 #include "train/sampling.h"
 
+#include "dist/group.h"
 #include "grm/core/error.h"
+#include "grm/graph/device.h"
+#include "grm/graph/shapes.h"
 
 namespace grm {
 namespace {
@@ -39,16 +42,33 @@ Sampling sampling_of(const RunConfig& config) {
   return sampling;
 }
 
+void check_parts(const RunConfig& config, const Task& task,
+                 const std::shared_ptr<dist::Group>& group) {
+  if (!task.training.front().graph.parted) return;
+  const MethodRecipe& method = config.method.recipe();
+  if (!method.reads_parts()) {
+    fail(ErrorKind::config,
+         "{} with these options does not read a graph in parts; erm does, and drnn and "
+         "mmd with method.domains = natural, with method.backbone = gcn, sage, gat, gatv2, gin or "
+         "mlp; others take the folder that was cut",
+         config.method_name());
+  }
+  if (compute_device().is_cuda() && dist::group_or_alone(group).world() > 1) {
+    fail(ErrorKind::config,
+         "several processes read a graph in parts on the CPU alone: --device cpu");
+  }
+}
+
 void check_both_ways(const Task& task, const Sampling& sampling) {
   if (sampling.on()) return;
   for (const Domain& domain : task.training) {
     const AdjacencyPtr& words = domain.graph.x.sparse;
     if (domain.graph.edges->out_edge.defined() && (!words || words->out_edge.defined())) continue;
-    fail(
-        ErrorKind::config,
-        "the graph of {} has {} nodes and {} edges, is mapped from its file and too large to train "
-        "on as a whole; train on samples: --set train.batch=1024 --set train.fanout=15,10",
-        domain.name, domain.graph.nodes(), domain.graph.edges->nnz());
+    fail(ErrorKind::config,
+         "the graph of {} has {} nodes and {:.0f} edges, is mapped from its file and too large to "
+         "train "
+         "on as a whole; train on samples: --set train.batch=1024 --set train.fanout=15,10",
+         domain.name, domain.graph.nodes(), shape_of(domain.graph).edges);
   }
 }
 

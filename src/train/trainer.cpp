@@ -293,7 +293,8 @@ void check_same_data(const RunFolder& folder, const Task& task) {
 
 RunRecord train_run(const RunConfig& config, const Task& task, int64_t seed,
                     const RunFolder& folder, const RunHooks& hooks) {
-  check_sharding(config, hooks.group);
+  check_parts(config, task, hooks.group);
+  check_sharding(config, hooks.group, &task);
   dist::Group& group = dist::group_or_alone(hooks.group);
   if (folder.finished() || folder.has("state.safetensors")) check_same_data(folder, task);
   if (group.text_of_first(folder.finished() ? "finished" : "").size() > 0) {

@@ -13,6 +13,7 @@ done
 blocks_of "$source_dir/docs/cluster.md" all/cluster
 if ldd "$grm-engine" | grep -q libgloo; then
   run_page cluster "Training on several processes"
+  run_page cluster "Graphs in parts"
 else
   echo "skipped: docs/cluster.md: built without Gloo"
 fi
@@ -49,4 +50,5 @@ has watch "Drift watch" "grm watch"
 has large "Steps on samples" "train.batch" "train.fanout"
 has large "Mapped graphs" "grm data convert" "--mapped" "grm train" "grm data check"
 has cluster "What the arithmetic is" "--processes 2" "cmp one"
+has cluster "Graphs in parts" "grm data partition" "--processes 2" "grm data stats"
 finish

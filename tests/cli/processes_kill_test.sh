@@ -107,6 +107,19 @@ all_end() {
 epochs_of() { jq -s 'last.epoch // 0' "$1"/sbm/grm/*/metrics.jsonl 2> /dev/null || echo 0; }
 reaches() { [ "$(epochs_of "$1")" -ge "$2" ]; }
 
+# One that dies before all have met is seen by the process that started it.
+"$grm" "${long[@]}" --processes 2 --out early > /dev/null 2> said.early &
+parent=$!
+child_of() { child=$(pgrep -P $parent | head -n 1) && [ -n "$child" ]; }
+check "a child is started" wait_until child_of $parent
+child_of
+kill -9 "$child"
+begin=$SECONDS
+wait $parent
+check "its parent ends with an error" [ $? = 4 ]
+check "soon" [ $((SECONDS - begin)) -lt 20 ]
+check "and names it" grep -q "rank 1[ ,(].*has ended" said.early
+
 # Ranks that are killed at random, in runs that go on with 4, 2, 1 process in turn.
 seed=${GRM_KILL_SEED:-$$}
 RANDOM=$seed

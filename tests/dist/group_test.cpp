@@ -69,6 +69,23 @@ TEST_P(Worlds, ExchangesMayBeOnTheirWayTogether) {
   });
 }
 
+// Rank r sends (r + 2 s) % 5 numbers to rank s, which may be none.
+TEST_P(Worlds, ListsOfDifferentLengthsAreExchanged) {
+  as_world(GetParam(), [](Group& group) {
+    const int world = group.world();
+    const auto list = [](int from, int to) {
+      return torch::arange((from + 2 * to) % 5, torch::kInt32) + 100 * from + 10 * to;
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+      std::vector<torch::Tensor> mine;
+      for (int r = 0; r < world; ++r) mine.push_back(list(group.rank(), r));
+      const std::vector<torch::Tensor> came = group.exchange_lists(mine);
+      ASSERT_EQ(static_cast<int>(came.size()), world);
+      for (int r = 0; r < world; ++r) EXPECT_TRUE(torch::equal(came[r], list(r, group.rank())));
+    }
+  });
+}
+
 // The sum, from left to right, of numbers whose sum depends on the order.
 TEST_P(Worlds, ShardedSumHasTheBitsOfTheSumInOrder) {
   constexpr int64_t kShards = 8, kSize = 1001;

@@ -19,6 +19,9 @@ struct DataContext {
   std::string root;            // --data-root or $GRM_DATA; may be empty
   bool allow_missing = false;  // run the test domains whose files exist, name the others
   std::string cache;           // folder for parsed data; empty: no cache
+  /// The processes that hold a graph in parts together; null: whoever asks cannot have one.
+  std::shared_ptr<dist::Group> processes = nullptr;
+  int64_t row_cache_mib = 64;  // for rows of other processes, of each graph
 };
 
 /// One dataset: its options, the files it reads and how they become a Task.

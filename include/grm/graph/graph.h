@@ -59,6 +59,8 @@ struct GraphSample {
   torch::Tensor stands_for;
 };
 
+class PartedGraph;
+
 /// One domain graph: topology and features. It carries no labels, so whoever is handed a Graph to
 /// predict on cannot look at them. Immutable and cheap to copy.
 struct Graph {
@@ -73,6 +75,9 @@ struct Graph {
   /// Drawn out of a larger graph: `edges` are those of its first layer then, and have no row for
   /// nodes that no layer computes.
   std::shared_ptr<const GraphSample> sample = nullptr;
+  /// Its rows lie in parts, with several processes (graph/parted.h): `edges` knows the number of nodes
+  /// and nothing else, features and data of edges have their width and no row.
+  std::shared_ptr<const PartedGraph> parted = nullptr;
 
   Level level() const { return parts.defined() ? Level::graph : Level::node; }
   int64_t nodes() const { return edges->cols(); }

@@ -107,6 +107,10 @@ struct MethodOptions {
   }
   /// Whether it trains on samples of graphs where train.batch asks for them.
   bool takes_batches() const { return false; }
+  /// Whether such a step can be cut into shards, which undivided() does not speak of.
+  bool cuts_samples() const { return false; }
+  /// Whether its samples and predictions may be of a graph in parts (graph/parted.h).
+  bool reads_parts() const { return false; }
 };
 
 /// A method ready to be set and built, whatever it is.
@@ -122,6 +126,8 @@ class MethodRecipe {
   virtual std::vector<Saving> savings(const RunShape& run) const = 0;
   virtual std::string undivided() const = 0;
   virtual bool takes_batches() const = 0;
+  virtual bool cuts_samples() const = 0;
+  virtual bool reads_parts() const = 0;
 };
 
 /// The recipe of a method from its options and its class: Options derives from MethodOptions and
@@ -145,6 +151,8 @@ class SimpleRecipe final : public MethodRecipe {
   std::vector<Saving> savings(const RunShape& run) const override { return options_.savings(run); }
   std::string undivided() const override { return options_.undivided(); }
   bool takes_batches() const override { return options_.takes_batches(); }
+  bool cuts_samples() const override { return options_.cuts_samples(); }
+  bool reads_parts() const override { return options_.reads_parts(); }
 
  private:
   Options options_;

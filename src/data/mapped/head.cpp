@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/files.h"
 #include "core/json.h"
 #include "grm/core/error.h"
 #include "grm/core/rng.h"
@@ -210,6 +211,11 @@ Head head_from_json(const std::string& text, const std::string& origin) {
   } catch (const ordered_json::exception& error) {
     fail(ErrorKind::data, "{}: damaged head of mapped graphs: {}", origin, error.what());
   }
+}
+
+Head read_head(const std::string& folder) {
+  const std::string path = folder + "/" + kHeadFile;
+  return head_from_json(read_file(path), path);
 }
 
 void Checksum::add(const void* bytes, size_t count) {

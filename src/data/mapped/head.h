@@ -64,6 +64,9 @@ std::string to_json(const Head& head);
 /// Error(data) naming `origin` for what is missing, out of range or does not fit together.
 Head head_from_json(const std::string& text, const std::string& origin);
 
+/// The head of a folder in one piece.
+Head read_head(const std::string& folder);
+
 /// "graph0.x.f32", "domain2.loss.i64".
 std::string array_file(const std::string& owner, size_t index, const std::string& what,
                        Number type);

@@ -20,7 +20,9 @@ class OwnDataset final : public Dataset {
  public:
   explicit OwnDataset(std::string path) : path_(std::move(path)) {}
   Task load(const DataContext& context) const override {
-    if (mapped::is_mapped(path_)) return mapped::load(path_);
+    if (mapped::is_mapped(path_)) {
+      return mapped::load(path_, {context.processes, context.row_cache_mib});
+    }
     own::Problems problems(false);
     return own::load(path_, context.allow_missing, problems);
   }
