@@ -250,18 +250,10 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
       "  grm bench --method erm --set method.backbone=sage --threads 1\n"
       "  grm bench --dataset twitch --method erm --peers  (beside PyTorch Geometric)\n"
       "  grm bench --dataset spmotif --method erm --processes 2  (share of communication)");
-<<<<<<< HEAD
   set_call(*verb, action, [=, &common] {
     Processes together(*processes, common);
-    return together.run([&] { return bench(*flags, *epochs, !*skip, *peers, common, together); });
-=======
-  verb->callback([=, &common, &action] {
-    action = [=, &common] {
-      Processes together(*processes, common);
-      return together.run(
-          [&] { return bench(*flags, *epochs, !*skip, *peers, common, together, *processes); });
-    };
->>>>>>> 1e36d8e0509d60b7ce3167ccab3f689e9e8de523
+    return together.run(
+        [&] { return bench(*flags, *epochs, !*skip, *peers, common, together, *processes); });
   });
 }
 

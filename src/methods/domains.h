@@ -53,6 +53,7 @@ struct ByDomainsOptions : MethodOptions {
     return backbone_savings(backbone, domains.savings());
   }
   bool takes_batches() const { return nn::hops(backbone).has_value(); }
+  bool reads_parts() const { return takes_batches() && domains.domains == DomainSource::natural; }
 };
 
 /// Training domains from a TrainView (specification of the node baselines, section 0):

@@ -63,14 +63,6 @@ struct DrnnOptions : ByDomainsOptions {
   std::optional<WorkCount> work(const RunShape& run) const {
     return backbone_work(backbone, run, domains.copies(run.training.size()));
   }
-<<<<<<< HEAD
-=======
-  std::vector<Saving> savings(const RunShape& /*run*/) const {
-    return backbone_savings(backbone, domains.savings());
-  }
-  bool takes_batches() const { return nn::hops(backbone).has_value(); }
-  bool reads_parts() const { return takes_batches() && domains.domains == DomainSource::natural; }
->>>>>>> 1e36d8e0509d60b7ce3167ccab3f689e9e8de523
 };
 
 class Drnn final : public BackboneMethod {

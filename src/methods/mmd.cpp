@@ -131,14 +131,6 @@ struct MmdOptions : ByDomainsOptions {
     all.product("discrepancy", rows, static_cast<double>(backbone.hidden), rows, 3);
     return all;
   }
-<<<<<<< HEAD
-=======
-  std::vector<Saving> savings(const RunShape& /*run*/) const {
-    return backbone_savings(backbone, domains.savings());
-  }
-  bool takes_batches() const { return nn::hops(backbone).has_value(); }
-  bool reads_parts() const { return takes_batches() && domains.domains == DomainSource::natural; }
->>>>>>> 1e36d8e0509d60b7ce3167ccab3f689e9e8de523
 };
 
 class Mmd final : public BackboneMethod {
