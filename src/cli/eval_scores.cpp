@@ -18,6 +18,7 @@
 #include "grm/core/log.h"
 #include "grm/data/own_data.h"
 #include "train/labelled.h"
+#include "train/memory_input.h"
 #include "train/trainer.h"
 
 namespace grm::cli {
