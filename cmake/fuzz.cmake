@@ -118,13 +118,14 @@ fuzz_program(train train_targets.h
           core/files.cpp core/json.cpp core/json_library.cpp)
 file(GLOB own_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/src src/data/own/*.cpp)
 fuzz_program(data data_targets.h
-  READERS own_toml own_tables own_long own_npz preprocessing mapped_graphs
-  LINK data io graph core
-  SOURCES ${own_sources} data/mapped/head.cpp data/mapped/read.cpp io/csv.cpp io/npz.cpp io/npz_archive.cpp io/npy.cpp core/options.cpp
+  READERS own_toml own_tables own_long own_npz preprocessing mapped_graphs mapped_parts
+  LINK data io dist graph core
+  SOURCES ${own_sources} data/mapped/head.cpp data/mapped/read.cpp data/mapped/folder_reader.cpp
+          data/mapped/parts_head.cpp data/mapped/parts_read.cpp data/mapped/parted_graph.cpp io/csv.cpp io/npz.cpp io/npz_archive.cpp io/npy.cpp core/options.cpp
           core/toml_text.cpp core/files.cpp core/json.cpp core/json_library.cpp)
 fuzz_program(serve serve_targets.h
   READERS http_head http_body
-  LINK data io graph core
+  LINK data io dist graph core
   SOURCES serve/http_head.cpp serve/http.cpp serve/body.cpp data/own/locate.cpp io/npz_write.cpp
           core/files.cpp core/json.cpp core/json_library.cpp)
 add_custom_target(fuzz DEPENDS fuzz_io fuzz_train fuzz_data fuzz_serve)

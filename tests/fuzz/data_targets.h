@@ -107,9 +107,27 @@ inline void mapped_graphs(const std::string& path) {
   mapped::verify(folder.path());
 }
 
+/// A folder of mapped graphs in two parts: one graph and one domain on it.
+inline void mapped_parts(const std::string& path) {
+  const Folder folder;
+  std::vector<std::string> names = {"parts.json",   "whole.json",       "graph0.where.i64",
+                                    "graph0.y.i64", "domain0.loss.i64", "domain0.evaluate.i64"};
+  for (const std::string part : {"part0/", "part1/"}) {
+    std::filesystem::create_directory(folder.file(part));
+    for (const std::string array : {"in_offsets.i64", "in_indices.i32", "x.f32"}) {
+      names.push_back(part + "graph0." + array);
+    }
+  }
+  write_parts(path, folder, "", names, false);
+  mapped::load(folder.path());
+  mapped::verify(folder.path());
+}
+
 inline constexpr Target kTargets[] = {
-    {"own_toml", own_toml}, {"own_tables", own_tables},       {"own_long", own_long},
-    {"own_npz", own_npz},   {"preprocessing", preprocessing}, {"mapped_graphs", mapped_graphs},
+    {"own_toml", own_toml},           {"own_tables", own_tables},
+    {"own_long", own_long},           {"own_npz", own_npz},
+    {"preprocessing", preprocessing}, {"mapped_graphs", mapped_graphs},
+    {"mapped_parts", mapped_parts},
 };
 
 }  // namespace grm::fuzz

@@ -3,10 +3,10 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/stages.h"
 #include "data/mapped/row_cache.h"
+#include "data/mapped/words.h"
 #include "dist/sharded_sum.h"
 #include "grm/core/error.h"
 
@@ -14,7 +14,6 @@ namespace grm::mapped {
 namespace {
 
 using Ids = std::vector<int64_t>;
-using Words = std::vector<int32_t>;
 
 torch::Tensor tensor_of(const Ids& ids) {
   torch::Tensor t = torch::empty({static_cast<int64_t>(ids.size())}, torch::kInt64);
@@ -33,14 +32,6 @@ Ids ids_of(const torch::Tensor& t) {
   return {begin, begin + t.numel()};
 }
 
-// Floats travel as the words that they are.
-void add_words(Words& words, const void* numbers, int64_t count) {
-  if (count == 0) return;
-  const size_t before = words.size();
-  words.resize(before + static_cast<size_t>(count));
-  std::memcpy(words.data() + before, numbers, static_cast<size_t>(count) * 4);
-}
-
 class Parted final : public PartedGraph {
  public:
   Parted(PartsOfGraph parts, std::shared_ptr<dist::Group> group, int64_t cache_bytes)
@@ -49,8 +40,9 @@ class Parted final : public PartedGraph {
         world_(static_cast<size_t>(group_->world())),
         me_(static_cast<size_t>(group_->rank())),
         edge_width_(of_.edge_features + (of_.weighted ? 1 : 0)),
-        cache_(world_ == 1 ? 0 : std::min(cache_bytes, of_.nodes * 4 * (most_words() + 4)),
-               most_words()) {}
+        rows_(of_),
+        cache_(world_ == 1 ? 0 : std::min(cache_bytes, of_.nodes * 4 * (rows_.most() + 4)),
+               rows_.most()) {}
 
   int64_t edges() const override { return of_.edges; }
   dist::Group& processes() const override { return *group_; }
@@ -83,8 +75,9 @@ class Parted final : public PartedGraph {
     const std::vector<torch::Tensor> answers = exchange(replies);
     std::vector<DrawnLists> lists(world_);
     for (size_t r = 0; r < world_; ++r) {
-      lists[r] = r == me_ ? draw_here(asked[r], most, draws)
-                          : lists_of(answers[r], static_cast<int64_t>(asked[r].size()));
+      lists[r] = r == me_
+                     ? draw_here(asked[r], most, draws)
+                     : lists_of(answers[r], static_cast<int64_t>(asked[r].size()), edge_width_);
     }
     return in_order(nodes, lists);
   }
@@ -105,9 +98,9 @@ class Parted final : public PartedGraph {
       from[k] = me_;
       at[k] = here.size();
       if (kept) {
-        add_words(here, kept, row_words(kept));
+        add_words(here, kept, rows_.length(kept));
       } else {
-        add_row(here, ids[k]);
+        rows_.add(here, rows_with(ids[k]), row_of(ids[k]));
       }
     }
     const std::vector<torch::Tensor> answers = ask_rows(asked);
@@ -119,10 +112,10 @@ class Parted final : public PartedGraph {
         continue;
       }
       rows[k] = answers[from[k]].data_ptr<int32_t>() + next[from[k]];
-      next[from[k]] += static_cast<size_t>(row_words(rows[k]));
-      cache_.add(ids[k], rows[k], row_words(rows[k]));
+      next[from[k]] += static_cast<size_t>(rows_.length(rows[k]));
+      cache_.add(ids[k], rows[k], rows_.length(rows[k]));
     }
-    return features_of(rows);
+    return rows_.features(rows, of_.shift);
   }
 
   torch::Tensor with_neighbours(const torch::Tensor& ids) const override {
@@ -244,45 +237,6 @@ class Parted final : public PartedGraph {
     data.insert(data.end(), row, row + of_.edge_features);
   }
 
-  // Four words for each node, the sources of all, the data of all edges.
-  static Words words_of(const DrawnLists& lists) {
-    Words words;
-    int64_t begin = 0;
-    for (int64_t k = 0; k < lists.nodes(); ++k) {
-      words.push_back(static_cast<int32_t>(lists.ends[k] - begin));
-      words.push_back(lists.stored[k]);
-      words.push_back(lists.loops[k]);
-      add_words(words, &lists.degrees[k], 1);
-      begin = lists.ends[k];
-    }
-    add_words(words, lists.sources.data(), static_cast<int64_t>(lists.sources.size()));
-    add_words(words, lists.edge_data.data(), static_cast<int64_t>(lists.edge_data.size()));
-    return words;
-  }
-
-  DrawnLists lists_of(const torch::Tensor& words, int64_t nodes) const {
-    const int32_t* word = words.data_ptr<int32_t>();
-    DrawnLists lists;
-    int64_t total = 0;
-    for (int64_t k = 0; k < nodes; ++k, word += 4) {
-      total += word[0];
-      lists.ends.push_back(total);
-      lists.stored.push_back(word[1]);
-      lists.loops.push_back(static_cast<uint8_t>(word[2]));
-      float degree = 0;
-      std::memcpy(&degree, word + 3, 4);
-      lists.degrees.push_back(degree);
-    }
-    ensure(words.numel() == 4 * nodes + total * (1 + edge_width_),
-           "an answer about neighbours is of another length");
-    lists.sources.assign(word, word + total);
-    lists.edge_data.resize(static_cast<size_t>(total * edge_width_));
-    if (!lists.edge_data.empty()) {
-      std::memcpy(lists.edge_data.data(), word + total, lists.edge_data.size() * 4);
-    }
-    return lists;
-  }
-
   // One list out of those of each rank, for the nodes in their order.
   DrawnLists in_order(const Ids& nodes, const std::vector<DrawnLists>& lists) const {
     DrawnLists all;
@@ -304,43 +258,6 @@ class Parted final : public PartedGraph {
     return all;
   }
 
-  // A row of features is words: how many sparse entries, where there are such columns, their columns
-  // and values, then the dense columns.
-  int64_t row_words(const int32_t* row) const {
-    if (of_.sparse == 0) return of_.dense;
-    return 1 + row[0] * (of_.sparse_valued ? 2 : 1) + of_.dense;
-  }
-
-  // What the cache keeps: rows of up to four times the usual length.
-  int64_t most_words() const {
-    if (of_.sparse == 0) return of_.dense;
-    int64_t entries = 0, rows = 0;
-    for (const PartRows& part : of_.parts) {
-      if (!part.sparse.offsets.defined()) continue;
-      entries += part.sparse.nnz();
-      rows += part.sparse.rows;
-    }
-    const int64_t usual = (entries + rows) / std::max<int64_t>(rows, 1);
-    return 1 + 4 * usual * (of_.sparse_valued ? 2 : 1) + of_.dense;
-  }
-
-  void add_row(Words& words, int64_t node) const {
-    const PartRows& rows = rows_with(node);
-    const int64_t row = row_of(node);
-    if (of_.sparse > 0) {
-      const int64_t begin = rows.sparse.offset()[row];
-      const int64_t count = rows.sparse.offset()[row + 1] - begin;
-      words.push_back(static_cast<int32_t>(count));
-      if (count > 0) {
-        add_words(words, rows.sparse.index() + begin, count);
-        if (of_.sparse_valued) {
-          add_words(words, rows.sparse_values.data_ptr<float>() + begin, count);
-        }
-      }
-    }
-    if (of_.dense > 0) add_words(words, rows.x.data_ptr<float>() + row * of_.dense, of_.dense);
-  }
-
   std::vector<torch::Tensor> ask_rows(const std::vector<Ids>& asked) const {
     if (world_ == 1) return {torch::Tensor()};
     std::vector<torch::Tensor> requests;
@@ -348,55 +265,17 @@ class Parted final : public PartedGraph {
     std::vector<torch::Tensor> replies;
     for (const torch::Tensor& ids : exchange(requests)) {
       Words words;
-      for (const int64_t node : ids_of(ids)) add_row(words, node);
+      for (const int64_t node : ids_of(ids)) rows_.add(words, rows_with(node), row_of(node));
       replies.push_back(tensor_of(words));
     }
     return exchange(replies);
-  }
-
-  Features features_of(const std::vector<const int32_t*>& rows) const {
-    const auto count = static_cast<int64_t>(rows.size());
-    Features x;
-    x.shift = of_.shift;
-    if (of_.dense > 0) {
-      x.dense = torch::empty({count, of_.dense}, torch::kFloat32);
-      auto* to = x.dense.data_ptr<float>();
-      for (int64_t k = 0; k < count; ++k) {
-        const int32_t* row = rows[static_cast<size_t>(k)];
-        std::memcpy(to + k * of_.dense, row + row_words(row) - of_.dense,
-                    static_cast<size_t>(of_.dense) * 4);
-      }
-    }
-    if (of_.sparse > 0) add_sparse(x, rows);
-    return x;
-  }
-
-  void add_sparse(Features& x, const std::vector<const int32_t*>& rows) const {
-    Csr in;
-    in.rows = static_cast<int64_t>(rows.size());
-    in.cols = of_.sparse;
-    in.offsets = torch::zeros({in.rows + 1}, torch::kInt64);
-    int64_t* offset = in.offsets.data_ptr<int64_t>();
-    for (int64_t k = 0; k < in.rows; ++k) {
-      offset[k + 1] = offset[k] + rows[static_cast<size_t>(k)][0];
-    }
-    in.indices = torch::empty({offset[in.rows]}, torch::kInt32);
-    if (of_.sparse_valued) x.sparse_values = torch::empty({offset[in.rows]}, torch::kFloat32);
-    for (int64_t k = 0; k < in.rows; ++k) {
-      const int32_t* row = rows[static_cast<size_t>(k)];
-      if (row[0] == 0) continue;
-      std::copy_n(row + 1, row[0], in.indices.data_ptr<int32_t>() + offset[k]);
-      if (!of_.sparse_valued) continue;
-      std::memcpy(x.sparse_values.data_ptr<float>() + offset[k], row + 1 + row[0],
-                  static_cast<size_t>(row[0]) * 4);
-    }
-    x.sparse = with_transpose(std::move(in));
   }
 
   PartsOfGraph of_;
   std::shared_ptr<dist::Group> group_;
   size_t world_, me_;
   int64_t edge_width_;
+  RowWords rows_;
   mutable RowCache cache_;
 };
 
