@@ -6,6 +6,7 @@
 
 #include "core/files.h"
 #include "data/mapped/read.h"
+#include "dist/group.h"
 #include "fuzz/parts.h"
 #include "fuzz/target.h"
 #include "grm/core/error.h"
@@ -119,7 +120,7 @@ inline void mapped_parts(const std::string& path) {
     }
   }
   write_parts(path, folder, "", names, false);
-  mapped::load(folder.path());
+  mapped::load(folder.path(), {dist::alone()});
   mapped::verify(folder.path());
 }
 
