@@ -55,7 +55,7 @@ case "${1:-}" in
       'tool|fish|fish|fish|fish' 'tool|zsh|zsh|zsh|zsh' 'tool|localedef|locales|glibc-locale-source|'
       'file|/usr/share/i18n/locales/de_DE|locales|glibc-locale-source|'
       'tool|qemu-x86_64|qemu-user|qemu-user|' 'tool|dpkg-shlibdeps|dpkg-dev|dpkg-dev|dpkg'
-      'tool|file|file|file|file' 'module|rdkit|python3-rdkit|python3-rdkit|rdkit'
+      'tool|curl|curl|curl|curl' 'tool|file|file|file|file' 'module|rdkit|python3-rdkit|python3-rdkit|rdkit'
       'file|/usr/lib/postgresql/*/bin/postgres|postgresql|postgresql-server|postgresql'
       'file|/usr/sbin/slurmctld|slurmctld|slurm-slurmctld|' 'file|/usr/sbin/slurmd|slurmd|slurm-slurmd|'
       'tool|sbatch|slurm-client|slurm|' 'file|/usr/sbin/munged|munge|munge|'

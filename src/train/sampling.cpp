@@ -48,9 +48,8 @@ void check_parts(const RunConfig& config, const Task& task,
   const MethodRecipe& method = config.method.recipe();
   if (!method.reads_parts()) {
     fail(ErrorKind::config,
-         "{} with these options does not read a graph in parts; erm does, and drnn and "
-         "mmd with method.domains = natural, with method.backbone = gcn, sage, gat, gatv2, gin or "
-         "mlp; others take the folder that was cut",
+         "{} with these options does not read a graph in parts (docs/cluster.md says which methods "
+         "do); give the folder that was cut",
          config.method_name());
   }
   if (compute_device().is_cuda() && dist::group_or_alone(group).world() > 1) {
@@ -66,8 +65,7 @@ void check_both_ways(const Task& task, const Sampling& sampling) {
     if (domain.graph.edges->out_edge.defined() && (!words || words->out_edge.defined())) continue;
     fail(ErrorKind::config,
          "the graph of {} has {} nodes and {:.0f} edges, is mapped from its file and too large to "
-         "train "
-         "on as a whole; train on samples: --set train.batch=1024 --set train.fanout=15,10",
+         "train on as a whole; train on samples: --set train.batch=1024 --set train.fanout=15,10",
          domain.name, domain.graph.nodes(), shape_of(domain.graph).edges);
   }
 }
